@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from treethink.presets import Category, Flag
+from treethink.presets import Category
 from treethink.state import Object, Schema, State
 
 Recode = Callable[[State], State]
@@ -17,14 +17,14 @@ _KINDS = ("key", "ball", "box")
 
 
 def world(schema: Schema) -> tuple[Schema, Recode]:
-    """As the world tells it: one class of items with a kind; what is held is at (-1, -1)."""
+    """As the world tells it: one class of items with a kind; what is held is so, and at (-1, -1)."""
     return schema, lambda state: state
 
 
 def classes(schema: Schema) -> tuple[Schema, Recode]:
     """Keys, balls and boxes are classes of their own."""
     own = dict(schema.classes)
-    own |= dict.fromkeys(_KINDS, ("pos", "color", "inside"))
+    own |= dict.fromkeys(_KINDS, ("pos", "color", "held", "inside"))
     del own["item"]
     new = Schema(own, schema.attributes, schema.actions)
 
@@ -37,37 +37,42 @@ def classes(schema: Schema) -> tuple[Schema, Recode]:
     return new, lambda state: State(new, [tell(each) for each in state])
 
 
-def flag(schema: Schema) -> tuple[Schema, Recode]:
-    """What is held is at (-1, -1) and has a flag, too."""
-    return _with_flag(schema, follows=False)
+def place(schema: Schema) -> tuple[Schema, Recode]:
+    """What is held is at (-1, -1), and nothing else says so."""
+    return _retold(schema, lambda each, agent: (each.pos, False), flag=False)
 
 
 def follows(schema: Schema) -> tuple[Schema, Recode]:
-    """What is held is where the agent is, and has a flag."""
-    return _with_flag(schema, follows=True)
+    """What is held is so, and where the agent is."""
+    return _retold(
+        schema, lambda each, agent: (agent.pos if each.pos == _HELD else each.pos, each.held)
+    )
 
 
-def _with_flag(schema: Schema, follows: bool) -> tuple[Schema, Recode]:
-    own = {**schema.classes, "item": [*schema.classes["item"], "held"]}
-    new = Schema(own, {**schema.attributes, "held": Flag()}, schema.actions)
+def _retold(
+    schema: Schema, tell: Callable[[Object, Object], tuple[object, bool]], flag: bool = True
+) -> tuple[Schema, Recode]:
+    """Tell the place of an item, and whether it is held, in another way."""
+    own = dict(schema.classes)
+    own["item"] = tuple(each for each in own["item"] if flag or each != "held")
+    new = Schema(own, schema.attributes, schema.actions)
+
+    def retold(each: Object, agent: Object) -> Object:
+        if each.class_name != "item":
+            return each
+        pos, held = tell(each, agent)
+        values = {**each.values, "pos": pos, "held": held}
+        return Object(each.id, "item", **{name: values[name] for name in own["item"]})
 
     def recode(state: State) -> State:
         (agent,) = state.of_class("agent")
-
-        def tell(each: Object) -> Object:
-            if each.class_name != "item":
-                return each
-            held = each.pos == _HELD
-            place = agent.pos if held and follows else each.pos
-            return Object(each.id, "item", **{**each.values, "pos": place, "held": held})
-
-        return State(new, [tell(each) for each in state])
+        return State(new, [retold(each, agent) for each in state])
 
     return new, recode
 
 
 def hand(schema: Schema) -> tuple[Schema, Recode]:
-    """What is held is at (-1, -1), and the agent tells its kind and colour."""
+    """As the world tells it, and the agent tells the kind and colour of what it holds, too."""
     kinds = Category(("nothing", *_KINDS))
     colours = Category(("nothing", *(schema.attributes["color"].names or ())))
     own = {**schema.classes, "agent": [*schema.classes["agent"], "hand", "hand_color"]}
@@ -75,7 +80,7 @@ def hand(schema: Schema) -> tuple[Schema, Recode]:
     new = Schema(own, {**schema.attributes, **more}, schema.actions)
 
     def recode(state: State) -> State:
-        held = [each for each in state.find("item", pos=_HELD) if not each.inside]
+        held = state.find("item", held=True)
         kind, colour = (held[0].kind, held[0].color) if held else ("nothing", "nothing")
 
         def tell(each: Object) -> Object:
@@ -91,7 +96,7 @@ def hand(schema: Schema) -> tuple[Schema, Recode]:
 ENCODINGS: dict[str, Encoding] = {
     "world": world,
     "classes": classes,
-    "flag": flag,
+    "place": place,
     "follows": follows,
     "hand": hand,
 }

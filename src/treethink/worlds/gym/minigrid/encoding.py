@@ -11,9 +11,9 @@ All ids have one schema, so a model learned in one predicts in any other with th
     target   the place that the environment checks, where it keeps one
     wall, lava, goal, floor
 
-What the environment has nowhere on its grid is told by its place: an item in the agent's hand is
-at `HELD`, which is where the environment itself says that it is, and a box that was opened, and so
-has vanished, is at `GONE`. What is inside a box is at the place of the box, and `inside`.
+What the environment has nowhere on its grid has a place outside: the item in the agent's hand is
+`held`, and at `HELD`, which is where the environment itself says that it is; a box that was opened, and
+so has vanished, is at `GONE`. What is inside a box is at the place of the box, and `inside`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def schema(actions: int = len(ACTIONS)) -> Schema:
     return Schema(
         classes={
             "agent": ["pos", "heading"],
-            "item": ["pos", "kind", "color", "inside"],
+            "item": ["pos", "kind", "color", "held", "inside"],
             "door": ["pos", "color", "state"],
             "mission": ["verb", "kind", "color", "near_kind", "near_color"],
             "target": ["pos"],
@@ -63,6 +63,7 @@ def schema(actions: int = len(ACTIONS)) -> Schema:
             "kind": Category(kinds),
             "color": Category(named),
             "state": Category(DOOR_STATES),
+            "held": Flag(),
             "inside": Flag(),
             "verb": Category(VERBS),
             "near_kind": Category(kinds, like="kind"),
@@ -113,8 +114,9 @@ class Level:
             else:
                 pos, inside = places.get(id(thing), (GONE, False))
                 yield Object(
-                    number, "item", pos=pos, kind=thing.type, color=thing.color, inside=inside
-                )
+                    number, "item", pos=pos, kind=thing.type, color=thing.color,
+                    held=thing is self.env.carrying, inside=inside,
+                )  # fmt: skip
 
     def _places(self) -> dict[int, Any]:
         """Return the places of doors and items on the grid, in hand, and in boxes."""

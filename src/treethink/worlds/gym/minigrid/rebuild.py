@@ -67,15 +67,11 @@ class Rebuilder:
         for number, thing in things.items():
             pos, values = state[number].pos, state[number].values
             thing.cur_pos = thing.init_pos = pos
-            if pos == GONE and not values.get("inside"):
-                continue
-            if values.get("inside"):
+            if values.get("held"):
+                self._take(thing, pos, number)
+            elif values.get("inside"):
                 inside.append((pos, thing))
-            elif pos == HELD and thing.type != "door":
-                if env.carrying is not None:
-                    raise StateError(f"two items are in the agent's hand: {thing.type} {number}")
-                env.carrying = thing
-            else:
+            elif pos != GONE:
                 _check_free(env.grid, pos, f"{thing.type} {number}")
                 env.grid.set(*pos, thing)
         for pos, thing in inside:
@@ -83,6 +79,14 @@ class Rebuilder:
             if box is None or box.type != "box" or box.contains is not None:
                 raise StateError(f"no box to be in is at {pos} for the {thing.type}")
             box.contains = thing
+
+    def _take(self, thing: Any, pos: Cell, number: int) -> None:
+        """Put an item into the agent's hand."""
+        if self.env.carrying is not None:
+            raise StateError(f"two items are in the agent's hand: {thing.type} {number}")
+        if pos != HELD:
+            raise StateError(f"the {thing.type} {number} is held and at {pos}, not at {HELD}")
+        self.env.carrying = thing
 
 
 def _check_free(grid: Any, pos: Cell, what: str) -> None:

@@ -60,7 +60,7 @@ def _with_items(state: State, room: Room, rng: np.random.Generator) -> State:
             pos = GONE
         else:
             pos = _free_cell(state, room, taken, rng)
-        changes[each.id] = {"pos": pos}
+        changes[each.id] = {"pos": pos, "held": each.id == in_hand}
         if content is not None and pos == GONE:
             pos = _free_cell(state, room, taken, rng)
             changes[content.id] = {"inside": False}

@@ -50,7 +50,7 @@ class MiniGrid(World):
 
     Objects
         agent (pos; heading: the vector of a step ahead); item (pos, kind: key, ball or box,
-        color; inside: whether it is in a box); door (pos, color, state); mission (verb,
+        color; held: whether the agent has it; inside: whether it is in a box); door (pos, color, state); mission (verb,
         kind, color, near_kind, near_color) if the mission names an object; target (pos) if
         the environment checks a place; wall, lava, goal, floor (pos). An item in the agent's
         hand is at (-1, -1), a box that was opened, and so has vanished, at (-2, -2). What is
