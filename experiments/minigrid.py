@@ -1,26 +1,26 @@
-"""Measure which MiniGrid worlds are learned from random play, with the defaults.
+"""Measure which MiniGrid worlds are learned, with the defaults.
 
-    python -m experiments.minigrid [ID ...] [--steps 20000] [--seeds 3] [--encoding world]
+    python -m experiments.minigrid [ID ...] [--steps 20000] [--seeds 3] [--start level]
 
-For each id and seed: learn from random play, where every transition is predicted before it is learned
-from. Then predict a held-out stream, the same in a larger level if the row has one, and situations that the
-world puts together at random (`World.stress_state`). A prediction is exact if the state, the reward and
-the end are, each with all its probability.
+For each id and seed: learn from random play, in which every transition is predicted before it is
+learned from. It starts in levels as the environment makes them, or with `--start stress` in
+situations that the world puts together at random (`World.stress_state`). Then predict a held-out
+stream, such situations, and a larger level if there is one. A prediction is exact if the state, the
+reward and the end are, each with all its probability.
 
-A row of the table is a run: the last transition that was predicted wrongly (its state; its state, reward
-or end), and the shares in percent that were exact: held-out, held-out that change something, larger,
-stress, and stress that change something. `--encoding` tells held things in another way (see `ENCODINGS`).
+A row of the table is a run: the last transition whose state was predicted wrongly; the last whose
+state, reward or end was; the percentages that were exact: held-out, held-out that change something,
+situations, situations that change something, larger, larger that change something; microseconds a
+transition. `--encoding` tells what is held in another way (`minigrid_encodings.py`).
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from typing import Any
 
 import numpy as np
 from experiments.minigrid_encodings import ENCODINGS, Recode
@@ -34,23 +34,34 @@ from treethink.worlds import World, make
 HELD_OUT_SEED = 1_000_000
 _NEARLY_ONE = 1 - 1e-9
 
-#: The ids that are measured without arguments, each with a larger level of the same kind.
-ROWS: dict[str, str] = {
+#: The ids that are measured if none is given.
+ROWS = (
+    "Empty-8x8", "LavaGapS7", "FourRooms", "LockedRoom", "MultiRoom-N4-S5", "KeyCorridorS3R1",
+    "DoorKey-5x5", "DoorKey-8x8", "DoorKey-16x16", "Unlock", "UnlockPickup", "Fetch-8x8-N3",
+    "PutNear-6x6-N2", "PutNear-8x8-N3",
+)  # fmt: skip
+#: A larger level of the same kind.
+LARGER = {
     "Empty-8x8": "Empty-16x16",
     "LavaGapS7": "LavaGapS7 size=12",
-    "FourRooms": "",
-    "LockedRoom": "",
     "MultiRoom-N4-S5": "MultiRoom-N6",
     "KeyCorridorS3R1": "KeyCorridorS4R3",
     "DoorKey-5x5": "DoorKey-16x16",
     "DoorKey-8x8": "DoorKey-16x16",
-    "DoorKey-16x16": "",
-    "Unlock": "",
-    "UnlockPickup": "",
-    "Fetch-8x8-N3": "",
     "PutNear-6x6-N2": "PutNear-8x8-N3",
-    "PutNear-8x8-N3": "",
 }
+EPISODE = 50
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learned, and how."""
+
+    name: str
+    steps: int
+    held_out: int
+    start: str
+    encoding: str
 
 
 @dataclass(frozen=True)
@@ -69,9 +80,6 @@ class Case:
         return self.before != self.after or bool(self.reward) or bool(self.ended)
 
 
-EPISODE = 50
-
-
 def played(world: World, steps: int, seed: int) -> Iterator[Case]:
     """Yield random play."""
     for each in transitions(world, steps, seed, EPISODE):
@@ -88,7 +96,13 @@ def started(world: World, steps: int, seed: int) -> Iterator[Case]:
         assert state is not None
         action = world.actions[rng.integers(len(world.actions))]
         after = world.step(state, action, rng)
-        case = Case(state, action, after, world.reward(state, action, after), world.terminated(state, action, after))
+        case = Case(
+            state,
+            action,
+            after,
+            world.reward(state, action, after),
+            world.terminated(state, action, after),
+        )
         yield case
         state = None if case.ended else after
 
@@ -122,39 +136,37 @@ def exact(model: TreeThink, case: Case) -> tuple[bool, bool]:
     return state, state and reward and end
 
 
-def share(model: TreeThink, cases: Iterable[Case]) -> tuple[float, float]:
+def share(model: TreeThink, cases: Iterable[Case]) -> list[float]:
     """Return the percentage of cases that are exact, and of those that change something."""
     right = [(exact(model, each)[1], each.changes) for each in cases]
-    changing = [each for each, changes in right if changes]
-    return tuple(
-        100 * sum(each) / len(each) if each else float("nan")
-        for each in ([r for r, _ in right], changing)
-    )  # type: ignore[return-value]
+    return [_percent([r for r, _ in right]), _percent([r for r, changes in right if changes])]
 
 
-def run(name: str, larger: str, steps: int, seed: int, held_out: int, encoding: str, train=played) -> str:
-    """Learn a world, and return the row of the table."""
-    world = _world(name)
-    schema, recode = ENCODINGS[encoding](world.schema)
+def _percent(right: list[bool]) -> float:
+    return 100 * sum(right) / len(right) if right else float("nan")
+
+
+def run(task: Task, seed: int) -> str:
+    """Learn a world, and return its row of the table."""
+    world = _world(task.name)
+    schema, recode = ENCODINGS[task.encoding](world.schema)
     model = TreeThink(schema)
     last_state = last_any = 0
     began = time.perf_counter()
-    for i, case in enumerate(recoded(train(world, steps, seed), recode), start=1):
-        state, both = exact(model, case)
-        last_state, last_any = last_state if state else i, last_any if both else i
-        model.observe(case.before, case.action, case.after, reward=case.reward, terminated=case.ended)
-    cost = (time.perf_counter() - began) / max(steps, 1) * 1e6
-    shares: list[float] = []
-    tests: list[Callable[[], Iterator[Case]]] = [
-        partial(played, world, held_out, HELD_OUT_SEED + seed),
-        partial(stressed, world, held_out, HELD_OUT_SEED + seed),
-    ]
-    if larger:
-        tests.append(partial(played, _world(larger), held_out, HELD_OUT_SEED + seed))
-    for test in tests:
-        shares += share(model, recoded(test(), recode))
-    texts = [f"{each:7.2f}" for each in shares]
-    return f"{name:22} {seed:4} {last_state:8,} {last_any:8,} {' '.join(texts)} {cost:6.0f}"
+    train = started if task.start == "stress" else played
+    for i, case in enumerate(recoded(train(world, task.steps, seed), recode), start=1):
+        state, all_right = exact(model, case)
+        last_state, last_any = last_state if state else i, last_any if all_right else i
+        feedback: Any = {"reward": case.reward, "terminated": case.ended}
+        model.observe(case.before, case.action, case.after, **feedback)
+    cost = (time.perf_counter() - began) / max(task.steps, 1) * 1e6
+    tests = [played(world, task.held_out, HELD_OUT_SEED + seed)]
+    tests.append(stressed(world, task.held_out, HELD_OUT_SEED + seed))
+    if larger := LARGER.get(task.name):
+        tests.append(played(_world(larger), task.held_out, HELD_OUT_SEED + seed))
+    shares = [each for test in tests for each in share(model, recoded(test, recode))]
+    texts = " ".join(f"{each:7.2f}" for each in shares)
+    return f"{task.name:22} {seed:4} {last_state:8,} {last_any:8,} {texts} {cost:6.0f}"
 
 
 def _world(text: str) -> World:
@@ -164,7 +176,7 @@ def _world(text: str) -> World:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ids", nargs="*")
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--seeds", type=int, default=3)
@@ -172,13 +184,14 @@ def main() -> None:
     parser.add_argument("--start", choices=["level", "stress"], default="level")
     parser.add_argument("--encoding", choices=sorted(ENCODINGS), default="world")
     given = parser.parse_args()
-    print(f"# {given.steps:,} steps, {given.held_out:,} held out, encoding: {given.encoding}")
-    print("# id                   seed    state      all held-out (changing) stress (changing) larger (changing)   µs")
-    for name in given.ids or islice(ROWS, None):
+    print(f"# {given.steps:,} steps from {given.start}, encoding: {given.encoding}")
+    print("# id                   seed    state      all", end="")
+    print(" held-out (changing) stress (changing) larger (changing)   µs")
+    for name in given.ids or ROWS:
+        task = Task(name, given.steps, given.held_out, given.start, given.encoding)
         for seed in range(given.seeds):
-            row = run(name, ROWS.get(name, ""), given.steps, seed, given.held_out, given.encoding, started if given.start=='stress' else played)
-            print(row, flush=True)
+            print(run(task, seed), flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,11 +1,12 @@
 """Other ways to tell what MiniGrid's agent holds, to be compared with that of the world.
 
-    State of the world -> [ recode ] -> State in another schema
+State of the world -> [ recode ] -> State in another schema
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from treethink.presets import Category
 from treethink.state import Object, Schema, State
@@ -17,7 +18,7 @@ _KINDS = ("key", "ball", "box")
 
 
 def world(schema: Schema) -> tuple[Schema, Recode]:
-    """As the world tells it: one class of items with a kind; what is held is so, and at (-1, -1)."""
+    """As the world tells it: items of one class; what is held is so, and at (-1, -1)."""
     return schema, lambda state: state
 
 
@@ -61,7 +62,7 @@ def _retold(
         if each.class_name != "item":
             return each
         pos, held = tell(each, agent)
-        values = {**each.values, "pos": pos, "held": held}
+        values: dict[str, Any] = {**each.values, "pos": pos, "held": held}
         return Object(each.id, "item", **{name: values[name] for name in own["item"]})
 
     def recode(state: State) -> State:

@@ -781,5 +781,7 @@ def test_worlds_can_be_pickled_as_far_as_their_environments_can() -> None:
         assert repr(other) == repr(world) and type(other) is type(world)
         assert other.reset(5) == world.reset(5)
     world = GymWorld(lambda: Corridor(), schema=CORRIDOR, to_state=walker_and_ends)
-    with pytest.raises(SettingError, match="cannot be sent to another process, because make_env is"):
+    with pytest.raises(
+        SettingError, match="cannot be sent to another process, because make_env is"
+    ):
         pickle.dumps(world)

@@ -39,8 +39,9 @@ pytestmark = [
 #: Ids that are played for longer: each way of moving, holding, opening, and each kind of mission.
 BROAD = (
     "DoorKey-8x8", "LavaGapS5", "FourRooms", "LockedRoom", "MultiRoom-N2-S4", "KeyCorridorS3R1",
-    "Unlock", "UnlockPickup", "BlockedUnlockPickup", "Fetch-5x5-N2", "PutNear-6x6-N2", "GoToDoor-5x5",
-    "GoToObject-6x6-N2", "RedBlueDoors-6x6", "MemoryS7", "ObstructedMaze-1Dlhb", "Playground",
+    "Unlock", "UnlockPickup", "BlockedUnlockPickup", "Fetch-5x5-N2", "PutNear-6x6-N2",
+    "GoToDoor-5x5", "GoToObject-6x6-N2", "RedBlueDoors-6x6", "MemoryS7",
+    "ObstructedMaze-1Dlhb", "Playground",
     "BabyAI-GoToLocalS5N2", "BabyAI-PutNextLocalS5N3", "BabyAI-KeyInBox", "BabyAI-PickupDistDebug",
     "BabyAI-OpenRedDoor", "BabyAI-SynthS5R2", "BabyAI-UnlockLocal",
 )  # fmt: skip
@@ -52,7 +53,9 @@ def live(world: MiniGrid) -> Any:
     return gymnasium.make(ids.full_id(world.name.removeprefix("minigrid:"))).unwrapped
 
 
-def played_beside(world: MiniGrid, seed: int, steps: int) -> Iterator[tuple[State, str, State, float, bool]]:
+def played_beside(
+    world: MiniGrid, seed: int, steps: int
+) -> Iterator[tuple[State, str, State, float, bool]]:
     """Play in the environment itself, and read its states, which our world is not asked for."""
     env = live(world)
     with contextlib.redirect_stdout(io.StringIO()):
@@ -62,7 +65,9 @@ def played_beside(world: MiniGrid, seed: int, steps: int) -> Iterator[tuple[Stat
     assert state == world.reset(seed)
     for _ in range(steps):
         # Half of the actions go forward, so that the agent gets somewhere.
-        action = "forward" if rng.random() < 0.5 else world.actions[rng.integers(len(world.actions))]
+        action = (
+            "forward" if rng.random() < 0.5 else world.actions[rng.integers(len(world.actions))]
+        )
         _, reward, terminated, truncated, _ = env.step(env.actions(world.actions.index(action)))
         if truncated:  # a limit of steps, which no state shows
             return
@@ -135,14 +140,19 @@ def test_situations_hold_items_and_have_doors_in_every_state() -> None:
 def test_a_door_that_was_never_locked_is_never_locked_in_a_situation() -> None:
     world, rng = make("minigrid:MultiRoom-N2-S4"), np.random.default_rng(1)
     states = [world.stress_state(rng) for _ in range(60)]
-    assert {door.state for state in states if state for door in state.of_class("door")} == {"open", "closed"}
+    assert {door.state for state in states if state for door in state.of_class("door")} == {
+        "open",
+        "closed",
+    }
 
 
 def test_other_worlds_have_no_situations_unless_they_say_so() -> None:
     assert make("maze").stress_state(np.random.default_rng(0)) is None
 
 
-@pytest.mark.parametrize("name", ["DoorKey-5x5", "BabyAI-PutNextLocalS5N3", "Dynamic-Obstacles-5x5"])
+@pytest.mark.parametrize(
+    "name", ["DoorKey-5x5", "BabyAI-PutNextLocalS5N3", "Dynamic-Obstacles-5x5"]
+)
 def test_a_world_of_minigrid_passes_every_check(name: str) -> None:
     check_world(make(f"minigrid:{name}"))
 
@@ -200,7 +210,9 @@ def test_many_obstacles_state_no_distribution_but_what_followed() -> None:
 
 def test_short_full_and_newest_names_are_one_world() -> None:
     assert make("minigrid:DoorKey-8x8").name == make("minigrid:MiniGrid-DoorKey-8x8-v0").name
-    assert make("minigrid:MultiRoom-N4-S5").name == make("minigrid:MiniGrid-MultiRoom-N4-S5-v1").name
+    assert (
+        make("minigrid:MultiRoom-N4-S5").name == make("minigrid:MiniGrid-MultiRoom-N4-S5-v1").name
+    )
     old = make("minigrid:MiniGrid-MultiRoom-N4-S5-v0")
     assert old.name == "minigrid:MultiRoom-N4-S5-v0"
     assert repr(pickle.loads(pickle.dumps(old))) == repr(old)
@@ -278,7 +290,10 @@ def test_rewards_are_signs_or_left_out() -> None:
     told = make("minigrid:Empty-5x5")
     state = told.reset(0).replace(0, pos=(2, 3))
     after = told.step(state, "forward", np.random.default_rng(0))
-    assert (told.reward(state, "forward", after), told.terminated(state, "forward", after)) == (1.0, True)
+    assert (told.reward(state, "forward", after), told.terminated(state, "forward", after)) == (
+        1.0,
+        True,
+    )
     silent = MiniGrid("Empty-5x5", reward="none")
     assert silent.reward(state, "forward", after) is None and not silent.states_reward
     with pytest.raises(UnknownNameError, match="unknown reward 'size'"):
@@ -302,7 +317,13 @@ def test_doorkey_is_learned_exactly_from_situations() -> None:
         assert state is not None
         action = world.actions[rng.integers(7)]
         after = world.step(state, action, rng)
-        return state, action, after, world.reward(state, action, after), world.terminated(state, action, after)
+        return (
+            state,
+            action,
+            after,
+            world.reward(state, action, after),
+            world.terminated(state, action, after),
+        )
 
     model = TreeThink(world.schema)
     model.observe_many(case() for _ in range(14_000))

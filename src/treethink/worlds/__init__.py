@@ -99,7 +99,7 @@ def make(name: str, /, **options: int) -> World:
     if not isinstance(name, str):
         raise WrongTypeError(f"a world is made by its name, got {shown(name)}")
     if name.startswith(PREFIX):
-        return MiniGrid(name.removeprefix(PREFIX), **options)
+        return MiniGrid(name.removeprefix(PREFIX), **options)  # type: ignore[arg-type]
     if ":" in name:
         return _load_world(name, options)
     plain, in_brackets = _parts(name)

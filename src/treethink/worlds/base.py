@@ -163,8 +163,9 @@ class World(ABC):
     def stress_state(self, rng: np.random.Generator) -> State | None:
         """Return a situation that is put together at random; None if the world has none.
 
-        Random play makes most transitions trivial. In such a situation objects are beside each other
-        and attributes have any values that they can have, and `distribution` says what follows.
+        Random play makes most transitions trivial. In such a situation objects are beside each
+        other and attributes have any values that they can have, and `distribution` says what
+        follows.
         """
         return None
 

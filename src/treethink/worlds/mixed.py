@@ -54,7 +54,9 @@ class Mixed(World):
         for i, each in enumerate(worlds):
             if not isinstance(each, World):
                 raise WrongTypeError(f"mixed takes worlds, got {shown(each)} in place {i}")
-            check_fit(worlds[0].schema, each, f"world {worlds[0].name!r}, the first of those mixed,")
+            check_fit(
+                worlds[0].schema, each, f"world {worlds[0].name!r}, the first of those mixed,"
+            )
         self.worlds = worlds
         self.schema, self.looks = worlds[0].schema, worlds[0].looks
         self.name = f"mixed({', '.join(each.name for each in worlds)})"

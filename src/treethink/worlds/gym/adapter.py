@@ -56,8 +56,8 @@ def gymnasium() -> Any:
 def joint_actions(*parts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """Return the joint actions of several parts, each with its numbers: of agents, or of a body.
 
-    They are the `actions` of a `GymWorld` whose environment takes a number for each part, such as one
-    with a `MultiDiscrete` space, and its names are those of a schema.
+    They are the `actions` of a `GymWorld` whose environment takes a number for each part, such as
+    one with a `MultiDiscrete` space, and its names are those of a schema.
 
     >>> joint_actions(["left", "right"], ["wait", "grab"])
     {'left wait': (0, 0), 'left grab': (0, 1), 'right wait': (1, 0), 'right grab': (1, 1)}
@@ -115,7 +115,7 @@ class GymWorld(World):
     name = "gym"
     pure = False
     _read_reward: Reader | None = float
-    _ends: bool | None = None
+    _told_ends: bool | None = None
     _on_reset: Callable[[Any], object] | None = None
 
     def __init__(
@@ -136,9 +136,11 @@ class GymWorld(World):
             raise WrongTypeError(f"{self._where}: schema must be a Schema, got {shown(schema)}")
         self.schema, self.looks = schema, looks
         self._read_reward = reward_reader(rewards, self._where)
-        self._ends = ends
+        self._told_ends = ends
         if on_reset is not None and not callable(on_reset):
-            raise WrongTypeError(f"{self._where}: on_reset must be a function, got {shown(on_reset)}")
+            raise WrongTypeError(
+                f"{self._where}: on_reset must be a function, got {shown(on_reset)}"
+            )
         self._on_reset = on_reset
         self._adapt(make_env, to_state, actions, reward_scale)
 
@@ -160,8 +162,8 @@ class GymWorld(World):
                 f" got {shown(reward_scale)}"
             )
         self._is_scored = "score" in self.schema.classes.get("game", ())
-        several = isinstance(make_env, Sequence) and not isinstance(make_env, str)
-        self._envs = [_make(each) for each in (make_env if several else [make_env])]
+        makers: Any = make_env if isinstance(make_env, list | tuple) else [make_env]
+        self._envs = [_make(each) for each in makers]
         if not self._envs:
             raise SettingError(f"{self._where}: the list of environments is empty")
         self._env = self._envs[0]
@@ -169,8 +171,8 @@ class GymWorld(World):
         if type(self).name == GymWorld.name:  # unless a subclass such as Taxi has its own
             self.name = self._env_name()
         self._codes = self._action_codes(actions)
-        for self._env in reversed(self._envs):  # all must take the same actions; the first one is left
-            self._check_codes(self._codes)
+        for env in self._envs:
+            self._check_codes(env.action_space)
         self._state: State | None = None
         self._score = 0
         self._over = False
@@ -223,7 +225,11 @@ class GymWorld(World):
             return
         gone = [f"{before[i].class_name} {i}" for i in sorted({*before.ids} - {*after.ids})]
         new = [f"{after[i].class_name} {i}" for i in sorted({*after.ids} - {*before.ids})]
-        parts = [f"only {when}: {listed(each[:6])}" for when, each in (("before", gone), ("after", new)) if each]
+        parts = [
+            f"only {when}: {listed(each[:6])}"
+            for when, each in (("before", gone), ("after", new))
+            if each
+        ]
         raise StateError(
             f"{self._where}: after {action!r} to_state returns other objects than before, ids"
             f" {sorted({*before.ids} ^ {*after.ids})} ({'; '.join(parts)}). Objects must keep their"
@@ -263,7 +269,7 @@ class GymWorld(World):
     @property
     def states_end(self) -> bool:
         """Whether it states ends: as `ends` says, or else if it has no score."""
-        return not self._is_scored if self._ends is None else self._ends
+        return not self._is_scored if self._told_ends is None else self._told_ends
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._env_name()})"
@@ -301,7 +307,7 @@ class GymWorld(World):
         """Return what `to_state` returns; raise an error if it is not a state of the schema."""
         try:
             returned = self._to_state(self._env)
-            objects = list(returned) if isinstance(returned, Iterable) else None
+            objects: list[Any] | None = list(returned) if isinstance(returned, Iterable) else None
         except TreeThinkError as error:
             error.add_note(f"(raised by the to_state of {self._where})")
             raise
@@ -360,11 +366,10 @@ class GymWorld(World):
         space = self._env.action_space
         return isinstance(code, tuple | list) and len(getattr(space, "shape", None) or ()) == 1
 
-    def _check_codes(self, codes: Mapping[str, Any]) -> None:
-        """Raise an error if an action has no code that the environment takes."""
-        space = self._env.action_space
+    def _check_codes(self, space: Any) -> None:
+        """Raise an error if an action has no code that an environment takes."""
         for name in self.schema.actions:
-            if name not in codes or codes[name] not in space:
+            if name not in self._codes or self._codes[name] not in space:
                 raise SettingError(
                     f"{self._where}: the environment takes actions of {space}, and for {name!r}"
                     f" none of them was given"

@@ -3,10 +3,10 @@
     things of one moment -> [ Tracker ] -> Objects, with the ids of the moment before
 
 A source such as a picture, a grid of codes or a list of obstacles says what there is, and not which
-is which. The tracker pairs the things of a class with those of the moment before such that they move,
-in total, as little as possible; among equal pairings it takes the one in which lower ids have the
-earlier things. What moves further than to its neighbour's old place is so confused with the neighbour:
-let the source number its objects where it can.
+is which. The tracker pairs the things of a class with those of the moment before such that they
+move, in total, as little as possible; among equal pairings it takes the one in which lower ids have
+the earlier things. What moves further than to its neighbour's old place is so confused with the
+neighbour: let the source number its objects where it can.
 """
 
 from __future__ import annotations
@@ -80,8 +80,9 @@ def _check_counts(known: Sequence[Object], now: Sequence[Thing]) -> None:
         after = sum(each == name for each, _ in now)
         if before != after:
             raise StateError(
-                f"there were {before} of class {name!r} and now there are {after}: objects must stay;"
-                " tell one that has vanished with an attribute, such as gone, or at a place outside"
+                f"there were {before} of class {name!r} and now there are {after}: objects must"
+                " stay; tell one that has vanished with an attribute, such as gone, or at a place"
+                " outside"
             )
 
 

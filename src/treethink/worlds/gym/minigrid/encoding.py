@@ -12,8 +12,8 @@ All ids have one schema, so a model learned in one predicts in any other with th
     wall, lava, goal, floor
 
 What the environment has nowhere on its grid has a place outside: the item in the agent's hand is
-`held`, and at `HELD`, which is where the environment itself says that it is; a box that was opened, and
-so has vanished, is at `GONE`. What is inside a box is at the place of the box, and `inside`.
+`held`, and at `HELD`, which is where the environment itself says that it is; a box that was opened,
+and so has vanished, is at `GONE`. What is inside a box is at the place of the box, and `inside`.
 """
 
 from __future__ import annotations

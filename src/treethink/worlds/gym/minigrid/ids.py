@@ -1,6 +1,6 @@
 """The ids of MiniGrid and BabyAI: short and full names, and which of them do not fit.
 
-    "DoorKey-8x8" -> [ full_id ] -> "MiniGrid-DoorKey-8x8-v0"
+"DoorKey-8x8" -> [ full_id ] -> "MiniGrid-DoorKey-8x8-v0"
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def fitting_ids() -> list[str]:
 
 
 def full_id(name: object) -> str:
-    """Return the full id of a short or full name; raise an error if it is unknown or does not fit."""
+    """Return the full id of a short or full name; raise an error unless it is known and fits."""
     if not isinstance(name, str):
         raise SettingError(f"an id of MiniGrid is a str, such as 'DoorKey-8x8', got {shown(name)}")
     known = known_ids()
@@ -128,5 +128,7 @@ def summary() -> str:
     lines = [f"{PREFIX}ID, where ID is one of", ""]
     lines += [", ".join(names) for names in groups.values()]
     lines += ["", "These do not fit a world of objects:", ""]
-    lines += [f"{beginning.removeprefix('MiniGrid-')}...: {why}" for beginning, why in NOT_FITTING.items()]
+    lines += [
+        f"{beginning.removeprefix('MiniGrid-')}...: {why}" for beginning, why in NOT_FITTING.items()
+    ]
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """The looks of MiniGrid's objects in our own pictures: colours as in its own.
 
-    kind, colour -> [ LOOKS ] -> a sign, a shape, a colour
+kind, colour -> [ LOOKS ] -> a sign, a shape, a colour
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     the same, and objects -> [ set_mission ] -> environment
 
 An environment keeps its mission in variables of its own: Fetch the class and colour of what is to
-be fetched, Unlock its door, BabyAI an instruction. All follow from what the mission says and from the
-objects, so they can be set again in any state. That is also why missions which remember what was
-done earlier do not fit.
+be fetched, Unlock its door, BabyAI an instruction. All follow from what the mission says and from
+the objects, so they can be set again in any state. That is also why missions which remember what
+was done earlier do not fit.
 """
 
 from __future__ import annotations
@@ -27,12 +27,10 @@ def mission_values(env: Any) -> dict[str, str] | None:
     if hasattr(env, "move_type"):
         near = env.target_type, env.target_color
         return _values("put near", env.move_type, env.moveColor, *near)
-    if hasattr(env, "targetType"):
-        if hasattr(env, "targetColor"):  # Fetch
-            return _values("get", env.targetType, env.targetColor)
-        return _values("go to", env.targetType, env.target_color)
-    if hasattr(env, "target_color"):
-        return _values("go to", "door", env.target_color)
+    if hasattr(env, "targetColor"):  # Fetch
+        return _values("get", env.targetType, env.targetColor)
+    if hasattr(env, "target_color"):  # GoToObject, and GoToDoor, which has no type
+        return _values("go to", getattr(env, "targetType", "door"), env.target_color)
     if hasattr(env, "obj"):
         return _values("get", env.obj.type, env.obj.color)
     return None
@@ -51,25 +49,27 @@ def _values(
     }
 
 
-def set_mission(env: Any, values: Mapping[str, Any] | None, place: Any, things: Sequence[Any]) -> None:
+def set_mission(
+    env: Any, values: Mapping[str, Any] | None, place: Any, things: Sequence[Any]
+) -> None:
     """Let an environment have this mission, for these doors and items of its own.
 
     `place` is that of the target, if there is one.
     """
+    told = values or {}
     if place is not None:
         env.target_pos = place
     if hasattr(env, "instrs"):
-        env.instrs = _instruction(env, values or {}, things)
+        env.instrs = _instruction(env, told, things)
     elif hasattr(env, "move_type"):
-        env.move_type, env.moveColor = values["kind"], values["color"]
-        env.target_type, env.target_color = values["near_kind"], values["near_color"]
-    elif hasattr(env, "targetType"):
-        env.targetType = values["kind"]
-        setattr(env, "targetColor" if hasattr(env, "targetColor") else "target_color", values["color"])
+        env.move_type, env.moveColor = told["kind"], told["color"]
+        env.target_type, env.target_color = told["near_kind"], told["near_color"]
+    elif hasattr(env, "targetColor"):  # Fetch
+        env.targetType, env.targetColor = told["kind"], told["color"]
     elif hasattr(env, "target_color"):
-        env.target_color = values["color"]
+        env.targetType, env.target_color = told["kind"], told["color"]
     elif hasattr(env, "obj"):
-        env.obj = _matching(things, values["kind"], values["color"])
+        env.obj = _matching(things, told["kind"], told["color"])
     _set_doors(env, things)
     _set_memory(env, things)
 
@@ -134,7 +134,9 @@ def _instruction(env: Any, values: Mapping[str, Any], things: Sequence[Any]) -> 
     from minigrid.envs.babyai.core import verifier
 
     def described(kind: str, color: str) -> Any:
-        description = verifier.ObjDesc(_name(values[kind]), _name(values[color]))
+        description: Any = verifier.ObjDesc(  # type: ignore[no-untyped-call]
+            _name(values[kind]), _name(values[color])
+        )
         description.obj_set = [each for each in things if _fits(description, each)]
         description.obj_poss = [
             each.cur_pos for each in description.obj_set if _is_on_grid(env, each)

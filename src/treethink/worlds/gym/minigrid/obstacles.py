@@ -2,8 +2,8 @@
 
     places of the balls, what is free -> [ joint_places ] -> {places: probability}
 
-One after the other, each ball tries a place of the 3 x 3 cells around it, all equally likely, until one
-is free; after `TRIES` places in vain it stays. Its own place is not free to it.
+One after the other, each ball tries a place of the 3 x 3 cells around it, all equally likely, until
+one is free; after `TRIES` places in vain it stays. Its own place is not free to it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ MOST_OUTCOMES = 5_000
 Places = tuple[Cell, ...]
 
 
-def joint_places(places: Sequence[Cell], is_free: Callable[[Cell], bool]) -> dict[Places, float] | None:
+def joint_places(
+    places: Sequence[Cell], is_free: Callable[[Cell], bool]
+) -> dict[Places, float] | None:
     """Return the probability of all places that the balls may take; None if they are too many.
 
     `is_free` tells of a cell whether anything else than a ball is there.

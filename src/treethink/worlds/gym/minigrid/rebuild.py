@@ -23,7 +23,7 @@ class Rebuilder:
 
     def __init__(self, env: Any):
         self.env = env
-        self._fixed: tuple[list[tuple[Any, ...]], Any] | None = None
+        self._fixed: tuple[list[list[Cell]], Any] | None = None
 
     def level(self, state: State, where: str) -> Level:
         """Put the environment into the state, and return what reads it; `where` is for errors."""
@@ -46,20 +46,26 @@ class Rebuilder:
         """Return a new grid with what is fixed."""
         from minigrid.core.grid import Grid
 
-        places = [[each.pos for each in state.of_class(name)] for name in FIXED]
+        places: list[list[Cell]] = [[each.pos for each in state.of_class(name)] for name in FIXED]
         if self._fixed is None or self._fixed[0] != places:
-            cells = [pos for each in places for pos in each]
-            width, height = (1 + max((pos[i] for pos in cells), default=2) for i in (0, 1))
-            grid = Grid(max(width, 3, self.env.width), max(height, 3, self.env.height))
-            for name, each in zip(FIXED, places, strict=True):
-                for x, y in each:
-                    _check_free(grid, (x, y), name)
-                    grid.set(x, y, _FIXED[name]())
-            self._fixed = places, grid
+            self._fixed = places, self._fixed_grid(places)
         known = self._fixed[1]
         copied = Grid(known.width, known.height)
         copied.grid = list(known.grid)
         return copied
+
+    def _fixed_grid(self, places: list[list[Cell]]) -> Any:
+        """Return a grid with walls, lava, goals and floor tiles at their places."""
+        from minigrid.core.grid import Grid
+
+        cells = [pos for each in places for pos in each]
+        right, bottom = (max((pos[i] for pos in cells), default=2) for i in (0, 1))
+        grid = Grid(max(right + 1, self.env.width), max(bottom + 1, self.env.height))
+        for name, each in zip(FIXED, places, strict=True):
+            for x, y in each:
+                _check_free(grid, (x, y), name)
+                grid.set(x, y, _FIXED[name]())
+        return grid
 
     def _place(self, state: State, things: dict[int, Any]) -> None:
         """Put doors and items onto the grid, into the hand, and into boxes."""
@@ -103,8 +109,9 @@ def _movables(state: State) -> list[Object]:
 
 def _thing(each: Object) -> Any:
     """Return an object of the package."""
-    from minigrid.core import world_object
+    from minigrid.core import world_object as package
 
+    world_object: Any = package
     if each.class_name == "door":
         return world_object.Door(each.color, each.state == "open", each.state == "locked")
     if each.kind == "box":

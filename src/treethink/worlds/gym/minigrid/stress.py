@@ -1,9 +1,10 @@
 """Situations put together at random, which random play seldom or never reaches.
 
-    first state of a level -> [ shuffled ] -> doors in any state, an item in hand, things side by side
+    first state of a level -> [ shuffled ] -> doors in any state, an item in hand, things side by
+    side
 
-Everything has a place and a value that it can have before the episode ends: a door that was locked may be
-locked, closed or open, and one that was not can never be locked. What happens next is the
+Everything has a place and a value that it can have before the episode ends: a door that was locked
+may be locked, closed or open, and one that was not can never be locked. What happens next is the
 environment's own answer, as for any other state.
 """
 
@@ -44,7 +45,7 @@ def _any_door(door: Object, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _with_items(state: State, room: Room, rng: np.random.Generator) -> State:
-    """Put items anywhere, often beside other things; one may be in hand, boxes may have vanished."""
+    """Put items anywhere, often beside things; one may be in hand, boxes may have vanished."""
     items = state.of_class("item")
     loose = [each for each in items if not each.inside]
     boxes = {each.pos: each.id for each in loose}
@@ -113,8 +114,6 @@ def _free_cell(state: State, room: Room, taken: set[Cell], rng: np.random.Genera
     """Return a cell with nothing on it, often beside something that is no wall."""
     free = [each for each in room if each not in taken]
     things = _cells(state, _THINGS)
-    beside = [
-        (x, y) for x, y in free if any((x + dx, y + dy) in things for dx, dy in _HEADINGS)
-    ]
+    beside = [(x, y) for x, y in free if any((x + dx, y + dy) in things for dx, dy in _HEADINGS)]
     chosen = beside if beside and rng.random() < _BESIDE else free
     return chosen[rng.integers(len(chosen))]

@@ -1,6 +1,6 @@
 """The world `minigrid:ID`: any environment of MiniGrid or BabyAI that is fully told in objects.
 
-    id -> [ MiniGrid ] -> State; the environment itself makes every step
+id -> [ MiniGrid ] -> State; the environment itself makes every step
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class MiniGrid(World):
     """An environment of MiniGrid or BabyAI: an agent among walls, doors, keys, balls and boxes.
 
     Objects
-        agent (pos; heading: the vector of a step ahead); item (pos, kind: key, ball or box,
-        color; held: whether the agent has it; inside: whether it is in a box); door (pos, color, state); mission (verb,
-        kind, color, near_kind, near_color) if the mission names an object; target (pos) if
-        the environment checks a place; wall, lava, goal, floor (pos). An item in the agent's
-        hand is at (-1, -1), a box that was opened, and so has vanished, at (-2, -2). What is
-        inside a box is where the box is.
+        agent (pos; heading: the vector of a step ahead); item (pos, kind: key, ball or box, color;
+        held: whether the agent has it; inside: whether it is in a box); door (pos, color, state);
+        mission (verb, kind, color, near_kind, near_color) if the mission names an object; target
+        (pos) if the environment checks a place; wall, lava, goal, floor (pos). An item in the
+        agent's hand is at (-1, -1), a box that was opened, and so has vanished, at (-2, -2). What
+        is inside a box is where the box is.
     Actions
         left, right (turns), forward, pickup, drop, toggle, done; only the first three in
         Dynamic-Obstacles.
@@ -230,10 +230,12 @@ class MiniGrid(World):
         del level
         self._level = self._last = None
         wrong_in_hand = env.carrying is not None and (
-            hasattr(env, "targetType") and not hasattr(env, "target_pos")
+            (hasattr(env, "targetType") and not hasattr(env, "target_pos"))
             or getattr(env, "obj", None) is env.carrying
-            or hasattr(env, "move_type")
-            and (env.carrying.type, env.carrying.color) != (env.move_type, env.moveColor)
+            or (
+                hasattr(env, "move_type")
+                and (env.carrying.type, env.carrying.color) != (env.move_type, env.moveColor)
+            )
         )
         opened = [getattr(env, name, None) for name in ("door", "blue_door")]
         return bool(wrong_in_hand) or any(each is not None and each.is_open for each in opened)
