@@ -9,9 +9,9 @@ stream, such situations, and a larger level if there is one. A prediction is exa
 reward and the end are, each with all its probability.
 
 A row of the table is a run: the last transition whose state was predicted wrongly; the last whose
-state, reward or end was; the percentages that were exact: held-out, held-out that change something,
-situations, situations that change something, larger, larger that change something; microseconds a
-transition. `--encoding` tells what is held in another way (`minigrid_encodings.py`).
+state, reward or end was; for held-out transitions, situations and the larger level the percentages
+of exact states, of exact transitions, and of exact ones among those that change something; and
+microseconds a transition. `--encoding` tells what is held in another way (`minigrid_encodings.py`).
 """
 
 from __future__ import annotations
@@ -137,9 +137,14 @@ def exact(model: TreeThink, case: Case) -> tuple[bool, bool]:
 
 
 def share(model: TreeThink, cases: Iterable[Case]) -> list[float]:
-    """Return the percentage of cases that are exact, and of those that change something."""
-    right = [(exact(model, each)[1], each.changes) for each in cases]
-    return [_percent([r for r, _ in right]), _percent([r for r, changes in right if changes])]
+    """Return percentages: of exact states, exact cases, and exact ones that change something."""
+    right = [(*exact(model, each), each.changes) for each in cases]
+    changing = [both for _, both, changes in right if changes]
+    return [
+        _percent([s for s, *_ in right]),
+        _percent([both for _, both, _ in right]),
+        _percent(changing),
+    ]
 
 
 def _percent(right: list[bool]) -> float:
@@ -186,7 +191,7 @@ def main() -> None:
     given = parser.parse_args()
     print(f"# {given.steps:,} steps from {given.start}, encoding: {given.encoding}")
     print("# id                   seed    state      all", end="")
-    print(" held-out (changing) stress (changing) larger (changing)   µs")
+    print("  held-out: state, all, changing | situations | larger, µs")
     for name in given.ids or ROWS:
         task = Task(name, given.steps, given.held_out, given.start, given.encoding)
         for seed in range(given.seeds):
