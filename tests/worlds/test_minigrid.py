@@ -300,6 +300,18 @@ def test_rewards_are_signs_or_left_out() -> None:
         MiniGrid("Empty-5x5", reward="size")
 
 
+def test_rewards_do_not_depend_on_the_time() -> None:
+    world = make("minigrid:PutNear-6x6-N2")  # whose limit is 30 steps
+    rng, paid = np.random.default_rng(0), set()
+    for _ in range(150):
+        state = world.stress_state(rng)
+        assert state is not None
+        for _ in range(40):  # ten times around
+            state = world.step(state, "left", rng)
+        paid.add(world.reward(state, "drop", world.step(state, "drop", rng)))
+    assert paid == {0.0, 1.0}
+
+
 def test_pictures_are_ours_as_text_and_the_environments_as_pixels() -> None:
     world = make("minigrid:DoorKey-8x8")
     state = world.reset(0)

@@ -34,7 +34,7 @@ def worlds(
     Examples:
       treethink worlds
       treethink worlds keys                 # its specification and a level
-      treethink worlds minigrid             # the ids of MiniGrid and BabyAI, if it is installed
+      treethink worlds minigrid             # the ids of MiniGrid and BabyAI
       treethink worlds --json | jq -r '.worlds[].name'
     """
     if name in (PREFIX, PREFIX.removesuffix(":")):

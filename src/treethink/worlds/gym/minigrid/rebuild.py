@@ -39,7 +39,6 @@ class Rebuilder:
             raise StateError(f"{where} cannot have this state: {error!r}") from error
         except StateError as error:
             raise StateError(f"{where} cannot have this state: {error}") from error
-        env.step_count = 0
         return Level(env, state.schema, things)
 
     def _grid(self, state: State) -> Any:

@@ -161,6 +161,7 @@ class MiniGrid(World):
             self._env.obstacles = [] if seed is None else list(level.movable.values())
             self._env.np_random = np.random.default_rng(seed)
         self._level = self._last = None  # unknown if the environment raises an error
+        self._env.step_count = 0  # no state shows the time
         code = encoding.ACTIONS.index(action)
         _, reward, terminated, _, _ = self._env.step(self._env.actions(code))
         after = level.next_state(state)
