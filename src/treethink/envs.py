@@ -1,6 +1,7 @@
 """Worlds as Gymnasium environments.
 
     world -> [ WorldEnv ] -> observation, reward, terminated, truncated, info
+    any environment -> [ ObjectState ] -> the same, and its objects in info["state"]
 
 With Gymnasium installed (the extra `gym`), importing `treethink` registers all worlds except those
 that come from Gymnasium: `maze` is ``treethink/Maze-v0``, `maze-scoreless` is
@@ -23,10 +24,14 @@ import numpy as np
 from gymnasium import spaces
 
 from treethink.errors import SchemaError, SettingError, StateError, UnknownNameError, shown
-from treethink.state import State
+from treethink.state import Schema, State
 from treethink.worlds import WORLDS, World, draw, make
 from treethink.worlds.base import Pixels
-from treethink.worlds.gym import GymWorld
+from treethink.worlds.gym import GymWorld, Tracker
+from treethink.worlds.gym.adapter import ToState
+from treethink.worlds.gym.minigrid.encoding import Level
+from treethink.worlds.gym.minigrid.encoding import schema as object_schema
+from treethink.worlds.gym.tracker import is_thing
 
 Observation = dict[str, Any]
 
@@ -254,6 +259,77 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
                 values = [encode(each.values[attribute]) for each in objects]
                 column[: len(objects)] = [_vector(value) for value in values]
         return columns
+
+
+class ObjectState(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """An environment with its state as objects in ``info["state"]``.
+
+    So a model can observe and predict where an agent is trained. MiniGrid and BabyAI need nothing
+    else; for another environment give a schema and a function, as for a `GymWorld`.
+
+    Parameters
+    ----------
+    env
+        The environment.
+    schema
+        The classes and attributes of its states. None: those of MiniGrid.
+    to_state
+        A function of the environment that returns its objects, or pairs of a class and its values,
+        which are then numbered by a `Tracker`.
+
+    Examples
+    --------
+    >>> import minigrid
+    >>> env = ObjectState(gymnasium.make("MiniGrid-Empty-5x5-v0"))
+    >>> _, info = env.reset(seed=0)
+    >>> before = info["state"]
+    >>> *_, info = env.step(2)  # forward
+    >>> before.changes_to(info["state"])
+    {0: {'pos': (2, 1)}}
+    """
+
+    def __init__(self, env: Any, schema: Schema | None = None, to_state: ToState | None = None):
+        super().__init__(env)
+        if (schema is None) != (to_state is None):
+            raise SettingError("ObjectState takes a schema and to_state, or neither for MiniGrid")
+        if schema is None and not hasattr(env.unwrapped, "agent_dir"):
+            raise SettingError(
+                f"ObjectState knows the objects of MiniGrid only: for {shown(env)} give schema=..."
+                " and to_state=..., a function of the environment that returns its objects"
+            )
+        self.schema = object_schema(env.action_space.n) if schema is None else schema
+        self._to_state = to_state
+        self._tracker = Tracker()
+        self._level: Level | None = None
+        self.state: State | None = None
+
+    def reset(self, **settings: Any) -> tuple[Any, dict[str, Any]]:
+        """Start an episode."""
+        observation, info = self.env.reset(**settings)
+        self._tracker.start()
+        if self._to_state is None:
+            self._level = Level(self.env.unwrapped, self.schema)
+            self.state = self._level.first_state()
+        else:
+            self.state = self._read()
+        return observation, {**info, "state": self.state}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if self._level is None:
+            self.state = self._read()
+        elif self.state is not None:
+            self.state = self._level.next_state(self.state)
+        info = {**info, "state": self.state}
+        return observation, reward, bool(terminated), bool(truncated), info
+
+    def _read(self) -> State:
+        assert self._to_state is not None
+        objects: list[Any] = list(self._to_state(self.env))
+        if objects and all(map(is_thing, objects)):
+            objects = self._tracker.track(objects)
+        return State(self.schema, objects)
 
 
 def _vector(value: int | tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:

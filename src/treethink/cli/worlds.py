@@ -13,6 +13,7 @@ from treethink.cli._options import AsJson, NoPlugins, complete_world, make_world
 from treethink.cli._output import print_json
 from treethink.terminal import coloured, say, say_wrapped, terminal
 from treethink.worlds import WORLDS, World, draw
+from treethink.worlds.gym.minigrid import PREFIX, fitting_ids, is_installed, summary
 
 
 def worlds(
@@ -33,8 +34,12 @@ def worlds(
     Examples:
       treethink worlds
       treethink worlds keys                 # its specification and a level
+      treethink worlds minigrid             # the ids of MiniGrid and BabyAI
       treethink worlds --json | jq -r '.worlds[].name'
     """
+    if name in (PREFIX, PREFIX.removesuffix(":")):
+        _list_minigrid(as_json)
+        return
     world = None if name is None else make_world(name, no_plugins=no_plugins)
     if as_json:
         listed = [_entry(each) for each in WORLDS.values()] if world is None else [_details(world)]
@@ -52,11 +57,23 @@ def _list_worlds(console: Console) -> None:
         options = " ".join(f"{option}={value}" for option, value in world.defaults.items())
         lines = [Text(world.summary()), *([Text(options, "quiet")] if options else [])]
         table.add_row(Text(name), Text("\n").join(lines))
+    if is_installed():
+        more = Text("MiniGrid and BabyAI, such as minigrid:DoorKey-8x8: treethink worlds minigrid")
+        table.add_row(Text(f"{PREFIX}ID"), more)
     console.print(table, markup=False, highlight=False)
     say(console, "")
     say_wrapped(
         console, "treethink worlds WORLD describes a world; treethink learn WORLD learns it"
     )
+
+
+def _list_minigrid(as_json: bool) -> None:
+    """List the ids of MiniGrid and BabyAI."""
+    if as_json:
+        print_json("worlds", worlds=[{"name": f"{PREFIX}{each}"} for each in fitting_ids()])
+        return
+    for line in summary().splitlines():
+        say_wrapped(terminal(), line) if line else say(terminal(), "")
 
 
 def _describe_world(console: Console, world: World) -> None:

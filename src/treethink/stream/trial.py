@@ -37,11 +37,14 @@ def trial(
 ) -> Iterator[float]:
     """Yield the error of every step of a stream, each after the learner has learned from it.
 
-    The `first` steps are skipped, for a learner that has observed them before.
+    The `first` steps are skipped, for a learner that has observed them before. A learner of rewards
+    and ends, such as `TreeThink`, is given those that the world states.
     """
-    for before, action, after, *_ in islice(transitions(world, steps, seed, episode), first, None):
+    learns_feedback = hasattr(learner, "feedback")
+    stream = islice(transitions(world, steps, seed, episode), first, None)
+    for before, action, after, *feedback in stream:
         wrong_by = error(learner.predict(before, action), world.truth(before, action, after))
-        learner.observe(before, action, after)
+        learner.observe(before, action, after, *(feedback if learns_feedback else ()))
         yield wrong_by
 
 

@@ -23,9 +23,11 @@ from treethink.worlds.fish import Fish
 from treethink.worlds.fuel import Fuel
 from treethink.worlds.gates import Gates
 from treethink.worlds.gym import CliffWalking, FrozenLake, Taxi
+from treethink.worlds.gym.minigrid import PREFIX, MiniGrid
 from treethink.worlds.keys import Keys, KeysScoreless, KeysT
 from treethink.worlds.lights import Lights, LightsScoreless
 from treethink.worlds.maze import Maze, MazeScoreless, MazeT
+from treethink.worlds.mixed import mixed
 from treethink.worlds.parity import Parity
 from treethink.worlds.paths import Paths
 from treethink.worlds.portal import Portal
@@ -77,7 +79,7 @@ _WORLDS: tuple[type[World], ...] = (
 )
 WORLDS: dict[str, type[World]] = {each.name: each for each in _WORLDS}
 
-__all__ = ["make", "World", "WORLDS", "Scene", "Distribution"]
+__all__ = ["make", "mixed", "World", "WORLDS", "Scene", "Distribution"]
 
 _EXAMPLE = "mygame.worlds:Lamp"
 _OWN = f"A world of your own is given as module:name, such as {_EXAMPLE}"
@@ -88,6 +90,7 @@ def make(name: str, /, **options: int) -> World:
 
     Options may be given in brackets: `scale(3,2)`. A name with a colon is the location of a world
     of your own: `package.module:name` of a `World`, or of a function or class that creates one.
+    With MiniGrid installed, `minigrid:DoorKey-8x8` is the world of one of its ids.
 
     >>> make("maze", width=5, height=6)
     Maze(width=5, height=6, wall_percent=30, goals=2, scored=1)
@@ -97,6 +100,8 @@ def make(name: str, /, **options: int) -> World:
     """
     if not isinstance(name, str):
         raise WrongTypeError(f"a world is made by its name, got {shown(name)}")
+    if name.startswith(PREFIX):
+        return MiniGrid(name.removeprefix(PREFIX), **options)  # type: ignore[arg-type]
     if ":" in name:
         return _load_world(name, options)
     plain, in_brackets = _parts(name)

@@ -44,7 +44,7 @@ class Look:
     class_name: str
     shape: str
     colour: Colour
-    values: Mapping[str, int | tuple[int, ...]] = field(default_factory=dict)
+    values: Mapping[str, int | str | tuple[int, ...]] = field(default_factory=dict)
 
     def fits(self, each: Object) -> bool:
         """Return whether the object has this look."""

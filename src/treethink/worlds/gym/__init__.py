@@ -29,10 +29,19 @@ objects and attributes so that an action causes only a few different deltas.
 needed only to create one of these worlds: ``pip install '.[gym]'`` in a clone of TreeThink.
 """
 
-from treethink.worlds.gym.adapter import GymWorld
+from treethink.worlds.gym.adapter import GymWorld, joint_actions
 from treethink.worlds.gym.cliffwalking import CliffWalking
 from treethink.worlds.gym.frozenlake import FrozenLake
 from treethink.worlds.gym.table import TableWorld
 from treethink.worlds.gym.taxi import Taxi
+from treethink.worlds.gym.tracker import Tracker
 
-__all__ = ["GymWorld", "TableWorld", "Taxi", "FrozenLake", "CliffWalking"]
+__all__ = [
+    "GymWorld",
+    "TableWorld",
+    "Taxi",
+    "FrozenLake",
+    "CliffWalking",
+    "Tracker",
+    "joint_actions",
+]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,14 @@ from treethink.errors import (
     shown,
 )
 from treethink.state import Object, Schema, State
+from treethink.text import listed
 from treethink.worlds.base import World
+from treethink.worlds.gym.rewards import Reader, Rewards, reward_reader
+from treethink.worlds.gym.tracker import Tracker, is_thing
 from treethink.worlds.looks import Look
-from treethink.worlds.scene import Distribution
+from treethink.worlds.scene import Distribution, Thing
 
-ToState = Callable[[Any], State | Iterable[Object]]
+ToState = Callable[[Any], State | Iterable[Object] | Iterable[Thing]]
 Make = str | Callable[[], Any]
 Actions = Mapping[str, Any] | Sequence[str] | None
 
@@ -49,6 +53,21 @@ def gymnasium() -> Any:
     return package
 
 
+def joint_actions(*parts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Return the joint actions of several parts, each with its numbers: of agents, or of a body.
+
+    They are the `actions` of a `GymWorld` whose environment takes a number for each part, such as
+    one with a `MultiDiscrete` space, and its names are those of a schema.
+
+    >>> joint_actions(["left", "right"], ["wait", "grab"])
+    {'left wait': (0, 0), 'left grab': (0, 1), 'right wait': (1, 0), 'right grab': (1, 1)}
+    """
+    return {
+        " ".join(name for _, name in chosen): tuple(i for i, _ in chosen)
+        for chosen in product(*(list(enumerate(part)) for part in parts))
+    }
+
+
 class GymWorld(World):
     """A Gymnasium environment as a world of objects.
 
@@ -66,43 +85,71 @@ class GymWorld(World):
     Parameters
     ----------
     make_env
-        A function without arguments that creates the environment, or its id in Gymnasium.
+        A function without arguments that creates the environment, or its id in Gymnasium. Several
+        in a list make one world, whose episodes are in one of them each, as the seed says.
     schema
         The classes and attributes of its states, and the names of its actions.
     to_state
         A function of the environment that returns its current objects or State. Objects must
-        keep their ids.
+        keep their ids. If the environment has no ids, return pairs of a class and its values, such
+        as ``("crab", {"pos": (3, 4)})``: a `Tracker` numbers them.
     actions
         The environment's action for each name, as a dict, or a list of names in the
-        environment's order. The default is the order of the schema.
+        environment's order. The default is the order of the schema. For an environment that takes
+        several numbers, see `joint_actions`.
     looks
         The looks of objects in pictures.
     reward_scale
         The factor that turns rewards into points, which are integers. With a scale of 10, a
         reward of 0.1 is one point.
+    rewards
+        What is told of a reward: ``"exact"``, itself; ``"round"``, the nearest whole number;
+        ``"sign"``, -1, 0 or 1; a list of numbers, how many of them it reaches; None, nothing.
+    ends
+        Whether the world states which steps end an episode. None: if it has no score.
+    on_reset
+        A function of the environment, called after each of its resets, before `to_state`: the place
+        to number its objects, or to note what an episode begins with.
     """
 
     name = "gym"
     pure = False
+    _read_reward: Reader | None = float
+    _told_ends: bool | None = None
+    _on_reset: Callable[[Any], object] | None = None
 
     def __init__(
         self,
-        make_env: Make,
+        make_env: Make | Sequence[Make],
         *,
         schema: Schema,
         to_state: ToState,
         actions: Actions = None,
         looks: Sequence[Look] = (),
         reward_scale: int = 1,
+        rewards: Rewards = "exact",
+        ends: bool | None = None,
+        on_reset: Callable[[Any], object] | None = None,
     ):
         super().__init__()
         if not isinstance(schema, Schema):
             raise WrongTypeError(f"{self._where}: schema must be a Schema, got {shown(schema)}")
         self.schema, self.looks = schema, looks
+        self._read_reward = reward_reader(rewards, self._where)
+        self._told_ends = ends
+        if on_reset is not None and not callable(on_reset):
+            raise WrongTypeError(
+                f"{self._where}: on_reset must be a function, got {shown(on_reset)}"
+            )
+        self._on_reset = on_reset
         self._adapt(make_env, to_state, actions, reward_scale)
 
     def _adapt(
-        self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
+        self,
+        make_env: Make | Sequence[Make],
+        to_state: ToState,
+        actions: Actions = None,
+        reward_scale: int = 1,
     ) -> None:
         """Create the environment; options, schema and looks are already set."""
         if not callable(to_state):
@@ -115,10 +162,17 @@ class GymWorld(World):
                 f" got {shown(reward_scale)}"
             )
         self._is_scored = "score" in self.schema.classes.get("game", ())
-        self._env = _make(make_env)
+        makers: Any = make_env if isinstance(make_env, list | tuple) else [make_env]
+        self._envs = [_make(each) for each in makers]
+        if not self._envs:
+            raise SettingError(f"{self._where}: the list of environments is empty")
+        self._env = self._envs[0]
+        self._tracker = Tracker()
         if type(self).name == GymWorld.name:  # unless a subclass such as Taxi has its own
             self.name = self._env_name()
         self._codes = self._action_codes(actions)
+        for env in self._envs:
+            self._check_codes(env.action_space)
         self._state: State | None = None
         self._score = 0
         self._over = False
@@ -132,7 +186,11 @@ class GymWorld(World):
     def reset(self, seed: int) -> State:
         number = self._whole_number("seed", seed) % _SEEDS
         self._score, self._over, self._state = 0, False, None
-        self._env.reset(seed=number)
+        self._env = self._envs[number % len(self._envs)]
+        self._env.reset(seed=number // len(self._envs))
+        self._tracker.start()
+        if self._on_reset is not None:
+            self._on_reset(self._env)
         self._state = self._read()
         return self._state
 
@@ -150,15 +208,34 @@ class GymWorld(World):
         self._score += self._points(reward)
         self._over = bool(terminated or truncated)
         after = self._read()
-        if after.ids != state.ids:
-            raise StateError(
-                f"{self._where}: after {action!r} to_state returns other objects than before,"
-                f" ids {sorted(set(after.ids) ^ set(state.ids))}"
-            )
+        self._check_same_objects(state, action, after)
         self._state = after
         self._last = state, action, after
-        self._last_feedback = _number(reward), bool(terminated)
+        self._last_feedback = self._told(reward), bool(terminated)
         return after
+
+    def _told(self, reward: Any) -> float | None:
+        """Return what is told of a reward; None if nothing is, or if it is not a number."""
+        number = _number(reward)
+        return None if number is None or self._read_reward is None else self._read_reward(number)
+
+    def _check_same_objects(self, before: State, action: str, after: State) -> None:
+        """Raise an error that names the objects that are only before, or only after, a step."""
+        if after.ids == before.ids:
+            return
+        gone = [f"{before[i].class_name} {i}" for i in sorted({*before.ids} - {*after.ids})]
+        new = [f"{after[i].class_name} {i}" for i in sorted({*after.ids} - {*before.ids})]
+        parts = [
+            f"only {when}: {listed(each[:6])}"
+            for when, each in (("before", gone), ("after", new))
+            if each
+        ]
+        raise StateError(
+            f"{self._where}: after {action!r} to_state returns other objects than before, ids"
+            f" {sorted({*before.ids} ^ {*after.ids})} ({'; '.join(parts)}). Objects must keep their"
+            " ids until reset: tell what vanishes with an attribute; if the environment has no ids,"
+            ' return pairs such as ("crab", {"pos": (3, 4)})'
+        )
 
     def dynamics(self, state: State, action: str) -> Distribution:
         raise StateError(
@@ -174,24 +251,38 @@ class GymWorld(World):
 
     def reward(self, before: State, action: str, after: State) -> float | None:
         """Return the reward of the last step; None of any other, which is not known."""
-        return self._last_feedback[0] if (before, action, after) == self._last else None
+        if not self.states_reward or (before, action, after) != self._last:
+            return None
+        return self._last_feedback[0]
 
     def terminated(self, before: State, action: str, after: State) -> bool | None:
         """Return whether the last step ended the episode; None of any other."""
-        return self._last_feedback[1] if (before, action, after) == self._last else None
+        if not self.states_end or (before, action, after) != self._last:
+            return None
+        return self._last_feedback[1]
 
     @property
     def states_reward(self) -> bool:
-        """Whether it states rewards: if they are not in the game's score."""
-        return not self._is_scored
+        """Whether it states rewards: if they are not left out, nor in the game's score."""
+        return not self._is_scored and self._read_reward is not None
 
     @property
     def states_end(self) -> bool:
-        """Whether it states ends: if it states rewards."""
-        return not self._is_scored
+        """Whether it states ends: as `ends` says, or else if it has no score."""
+        return not self._is_scored if self._told_ends is None else self._told_ends
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._env_name()})"
+
+    def __deepcopy__(self, memo: object) -> GymWorld:
+        return self._constructor_call()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        call = self._constructor_call
+        for name, value in {"make_env": call.args[:1], **call.keywords}.items():
+            for each in value if isinstance(value, tuple | list) else [value]:
+                _check_importable(name, each, self._where)
+        return super().__reduce__()
 
     def _env_name(self) -> str:
         """Return the environment's id, or its class if it has none."""
@@ -216,23 +307,33 @@ class GymWorld(World):
         """Return what `to_state` returns; raise an error if it is not a state of the schema."""
         try:
             returned = self._to_state(self._env)
-            objects = list(returned) if isinstance(returned, Iterable) else None
+            objects: list[Any] | None = list(returned) if isinstance(returned, Iterable) else None
         except TreeThinkError as error:
             error.add_note(f"(raised by the to_state of {self._where})")
             raise
         except Exception as error:  # to_state may run any code
             raise StateError(f"{self._where}: to_state raised {error!r}") from error
+        if objects and all(map(is_thing, objects)):
+            return self._tracked(objects)
         if objects is None or not all(isinstance(each, Object) for each in objects):
             raise WrongTypeError(
                 f"{self._where}: to_state must return Objects or a State, got {shown(returned)}"
             )
         return objects
 
+    def _tracked(self, things: list[Any]) -> list[Object]:
+        """Return things without ids as objects."""
+        try:
+            return self._tracker.track(things)
+        except TreeThinkError as error:
+            error.add_note(f"(things that the to_state of {self._where} returned)")
+            raise
+
     def _points(self, reward: Any) -> int:
         """Return a reward as an integer."""
-        if not self._is_scored:
+        if not self._is_scored or self._read_reward is None:
             return 0
-        number = _number(reward)
+        number = self._told(reward)
         if number is None:
             raise WrongTypeError(f"{self._where}: a reward must be a number, got {shown(reward)}")
         scaled = number * self._reward_scale
@@ -249,18 +350,30 @@ class GymWorld(World):
 
     def _action_codes(self, actions: Actions) -> dict[str, Any]:
         """Return the environment's code of each action."""
-        space, known = self._env.action_space, self.schema.actions
+        known = self.schema.actions
         codes = self._codes_by_name(known if actions is None else actions)
         for name in codes:
             if name not in known:
                 raise UnknownNameError("action", name, known, "the schema")
-        for name in known:
-            if name not in codes or codes[name] not in space:
+        dtype = getattr(self._env.action_space, "dtype", None)
+        return {
+            name: np.array(code, dtype=dtype) if self._takes_array(code) else code
+            for name, code in codes.items()
+        }
+
+    def _takes_array(self, code: Any) -> bool:
+        """Return whether the environment takes the numbers of an action as an array."""
+        space = self._env.action_space
+        return isinstance(code, tuple | list) and len(getattr(space, "shape", None) or ()) == 1
+
+    def _check_codes(self, space: Any) -> None:
+        """Raise an error if an action has no code that an environment takes."""
+        for name in self.schema.actions:
+            if name not in self._codes or self._codes[name] not in space:
                 raise SettingError(
                     f"{self._where}: the environment takes actions of {space}, and for {name!r}"
                     f" none of them was given"
                 )
-        return codes
 
     def _codes_by_name(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
         """Return names with their codes; names in a list get the environment's numbers."""
@@ -290,6 +403,16 @@ def _number(reward: Any) -> float | None:
         return math.inf
     except (TypeError, ValueError):
         return None
+
+
+def _check_importable(name: str, function: object, where: str) -> None:
+    """Raise an error if no other process can find a function."""
+    qualified = getattr(function, "__qualname__", "")
+    if "<lambda>" in qualified or "<locals>" in qualified:
+        raise SettingError(
+            f"{where} cannot be sent to another process, because {name} is {shown(function)}: write"
+            " it with def at the top level of a module"
+        )
 
 
 def _make(make_env: Make) -> Any:

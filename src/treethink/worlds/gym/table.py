@@ -41,10 +41,16 @@ class TableWorld(GymWorld):
     pure = True
 
     def _adapt(
-        self, make_env: Make, to_state: ToState, actions: Actions = None, reward_scale: int = 1
+        self,
+        make_env: Make | Sequence[Make],
+        to_state: ToState,
+        actions: Actions = None,
+        reward_scale: int = 1,
     ) -> None:
         super()._adapt(make_env, to_state, actions, reward_scale)
         env = self._env.unwrapped
+        if len(self._envs) > 1:
+            raise SettingError(f"{self._where}: a TableWorld has one environment, got several")
         if not isinstance(getattr(env, "P", None), Mapping):
             raise SettingError(f"{self._where}: {env} has no table P; a GymWorld needs none")
         self._env.reset(seed=0)
