@@ -173,6 +173,10 @@ class World(ABC):
         """Return the first line of the specification."""
         return cls.sheet().partition("\n")[0]
 
+    def stress_state(self, rng: np.random.Generator) -> State | None:
+        """Return a situation put together at random; None if the world offers none."""
+        return None
+
     def scenes(self) -> Sequence[Scene]:
         """Return examples of this world's rules, which a model of it should predict."""
         return ()
