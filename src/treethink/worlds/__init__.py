@@ -31,9 +31,12 @@ from treethink.worlds.portal import Portal
 from treethink.worlds.push import Push
 from treethink.worlds.scale import Scale
 from treethink.worlds.scene import Distribution, Scene
+from treethink.worlds.sokoban import PREFIX as SOKOBAN
+from treethink.worlds.sokoban import Sokoban, SokobanFile
 from treethink.worlds.switches import Switches
 from treethink.worlds.things import CoinsThings, DoorsThings
 from treethink.worlds.walls import Walls
+from treethink.worlds.warehouse import is_warehouse, make_warehouse
 
 #: Worlds that are no part of the paper's evaluation. Most need more than its language.
 LANGUAGE_WORLDS: tuple[type[World], ...] = (
@@ -42,6 +45,7 @@ LANGUAGE_WORLDS: tuple[type[World], ...] = (
     Carry,
     CarryNumbered,
     Push,
+    Sokoban,
     Chase,
     Fuel,
     Portal,
@@ -138,7 +142,14 @@ def _all_options(
 
 
 def _load_world(name: str, options: dict[str, int]) -> World:
-    """Return the user's own world at a location such as `package.module:name`."""
+    """Return the user's own world at a location such as `package.module:name`.
+
+    Some names before the colon are those of packages and kinds of files.
+    """
+    if is_warehouse(name):
+        return make_warehouse(name, options)
+    if name.startswith(SOKOBAN):
+        return _call(SokobanFile, {"path": name.removeprefix(SOKOBAN), **options}, name)
     loaded = load_object(name, "world", _EXAMPLE)
     if isinstance(loaded, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")

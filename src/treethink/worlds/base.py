@@ -160,6 +160,15 @@ class World(ABC):
         chosen = rng.choice(len(states), p=[probability for _, probability in states])
         return states[int(chosen)][0]
 
+    def stress_state(self, rng: np.random.Generator) -> State | None:
+        """Return a situation that is put together at random; None if the world has none.
+
+        Random play makes most transitions trivial. In such a situation objects are beside each
+        other and attributes have any values that they can have, and `distribution` says what
+        follows.
+        """
+        return None
+
     # ----------------------------------------------------------------- description
 
     @classmethod
@@ -172,10 +181,6 @@ class World(ABC):
     def summary(cls) -> str:
         """Return the first line of the specification."""
         return cls.sheet().partition("\n")[0]
-
-    def stress_state(self, rng: np.random.Generator) -> State | None:
-        """Return a situation put together at random; None if the world offers none."""
-        return None
 
     def scenes(self) -> Sequence[Scene]:
         """Return examples of this world's rules, which a model of it should predict."""
