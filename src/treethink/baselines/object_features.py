@@ -10,8 +10,10 @@ is None. The order of objects and their ids do not matter: nearest first, then b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from treethink.state import Object, Schema, State
 
@@ -45,46 +47,16 @@ class ObjectFeatures:
 
     def rows(self, state: State, class_name: str) -> Iterator[tuple[int, Row]]:
         """Yield the id and the row of each object of a class."""
-        values = {
-            name: [(each.id, self.schema.numbers(each)) for each in state.of_class(name)]
-            for name in self.schema.classes
+        tables = {
+            name: _Table(self.schema, state, name, class_name) for name in self.schema.classes
         }
-        for own_id, own in values[class_name]:
-            row: list[Feature] = [n for name in own for n in _parts(own[name])]
-            for other, objects in values.items():
-                row += self._nearest(own_id, own, other, objects)
+        own = tables[class_name]
+        for i, own_id in enumerate(own.ids):
+            row: list[Feature] = own.values[i].tolist()
+            for name, table in tables.items():
+                skipped = i if name == class_name else None
+                row += table.nearest(own, i, skipped, self.nearest)
             yield own_id, tuple(row)
-
-    def _nearest(
-        self, own_id: int, own: dict[str, Any], other: str, objects: list[tuple[int, Any]]
-    ) -> list[Feature]:
-        """Return the values of the nearest objects of a class, relative to one object."""
-        shared = [self._is_difference(own, name) for name in self.schema.classes[other]]
-        seen = sorted(
-            self._key(own, each, shared) for each_id, each in objects if each_id != own_id
-        )[: self.nearest]
-        flat: list[Feature] = [n for _, parts in seen for n in parts]
-        width = sum(self._length(name) for name in self.schema.classes[other])
-        return flat + [None] * (width * (self.nearest - len(seen)))
-
-    def _key(
-        self, own: dict[str, Any], each: dict[str, Any], shared: list[bool]
-    ) -> tuple[int, tuple[int, ...]]:
-        """Return the distance of an object in the first shared attribute, and its values."""
-        distance, parts = 0, []
-        for relative, (name, value) in zip(shared, each.items(), strict=True):
-            here = _parts(value)
-            if relative:
-                here = tuple(b - a for a, b in zip(_parts(own[name]), here, strict=True))
-                distance = distance or sum(map(abs, here))
-            parts += here
-        return distance, tuple(parts)
-
-    def _is_difference(self, own: dict[str, Any], name: str) -> bool:
-        return name in own and not self.schema.attributes[name].is_symbolic
-
-    def _length(self, name: str) -> int:
-        return self.schema.attributes[name].length
 
     def _columns(self, class_name: str) -> list[tuple[str, bool]]:
         columns = self._columns_of(class_name, "")
@@ -101,6 +73,58 @@ class ObjectFeatures:
             for length in (each.length,)
             for i in range(length)
         ]
+
+
+class _Table:
+    """The values of all objects of a class, as a matrix, to be compared with those of another."""
+
+    def __init__(self, schema: Schema, state: State, class_name: str, beside: str):
+        objects = state.of_class(class_name)
+        attributes, others = schema.classes[class_name], schema.classes[beside]
+        width = sum(schema.attributes[name].length for name in attributes)
+        numbers = [schema.numbers(each) for each in objects]
+        flat = [[n for name in attributes for n in _parts(each[name])] for each in numbers]
+        self.ids = [each.id for each in objects]
+        self.values = np.array(flat, np.int64).reshape(len(objects), width)
+        #: The columns that are told as differences, and those of the other class.
+        self._mine: list[int] = []
+        self._theirs: list[int] = []
+        self._first = 0  # how many of them are those of the first such attribute
+        at, positions = 0, _positions(schema, others)
+        for name in attributes:
+            length = schema.attributes[name].length
+            if name in others and not schema.attributes[name].is_symbolic:
+                self._mine += range(at, at + length)
+                self._theirs += range(positions[name], positions[name] + length)
+                self._first = self._first or length
+            at += length
+
+    def nearest(self, own: _Table, i: int, skipped: int | None, most: int) -> list[Feature]:
+        """Return the values of the nearest objects, relative to object `i` of the other class."""
+        relative = self.values
+        if self._mine and len(relative):
+            relative = relative.copy()
+            relative[:, self._mine] -= own.values[i, self._theirs]
+        distances = np.abs(relative[:, self._mine[: self._first]]).sum(axis=1)
+        if skipped is not None:
+            relative = np.delete(relative, skipped, axis=0)
+            distances = np.delete(distances, skipped)
+        if len(distances) > most:  # all that may be among the nearest
+            farthest = np.partition(distances, most - 1)[most - 1]
+            near = distances <= farthest
+            relative, distances = relative[near], distances[near]
+        order = np.lexsort((*relative.T[::-1], distances))[:most]
+        flat: list[Feature] = relative[order].ravel().tolist()
+        return flat + [None] * (relative.shape[1] * (most - len(order)))
+
+
+def _positions(schema: Schema, attributes: Sequence[str]) -> dict[str, int]:
+    """Return the column at which each attribute begins."""
+    positions, at = {}, 0
+    for name in attributes:
+        positions[name] = at
+        at += schema.attributes[name].length
+    return positions
 
 
 class Outcomes:

@@ -109,8 +109,8 @@ def _warn(console: Console, names: list[str], figures: Sequence[Figure], quick: 
     from treethink.repro.figures import left_out
 
     if skipped := ", ".join(each.name for each in left_out(names)):
-        missing = f"PyTorch is not installed ({how_to_install('neural')})"
-        say(console, f"skipped because {missing}: {skipped}")
+        advice = how_to_install("neural,gym,river,rware")
+        say(console, f"skipped because packages are not installed ({advice}): {skipped}")
     if not quick and (slow := ", ".join(each.name for each in figures if each.lacks_gpu)):
         say(console, f"{slow}: without a GPU, a run of the largest network takes about ten hours")
 
