@@ -8,7 +8,8 @@ extra `rware`. A state has all that the step depends on, so the world is pure.
 How a joint move is told: robots get their commands one after another. An action such as `forward`
 is the command of the robot whose turn it is, and is kept as an attribute of it; `go` lets all
 robots act at once. So there are six actions for any number of robots, and what a robot does by
-`go` is one rule for all robots and commands. `rware-joint:ID` has one action for each
+`go` is one rule for all robots and commands. Random play mostly gives all robots random commands
+and lets them act, since telling is easily learned. `rware-joint:ID` has one action for each
 combination of commands instead (`forward+left`). docs/worlds.md compares the two.
 """
 
@@ -37,6 +38,8 @@ GO = "go"
 #: Headings in the package's order: up, down, left, right.
 HEADINGS: Sequence[Cell] = ((0, -1), (0, 1), (-1, 0), (1, 0))
 _MOST_JOINT = 1_000
+#: How often random play tells one robot a command, instead of all of them, and lets them act.
+_TELLS = 0.2
 _SEEDS = 2**31
 
 
@@ -168,6 +171,17 @@ class Warehouse(World):
         return robots, shelves
 
     # ------------------------------------------------------------------------ dynamics
+
+    def random_play(self, state: State, rng: np.random.Generator) -> tuple[State, str]:
+        """Let all robots act by random commands, four times of five; or tell one a command."""
+        if self._joint or rng.random() < _TELLS:
+            return super().random_play(state, rng)
+        robots = _by_number(state)
+        told = [COMMANDS[i] for i in rng.integers(len(COMMANDS), size=len(robots)).tolist()]
+        commands = {
+            each.id: {"command": command} for each, command in zip(robots, told, strict=True)
+        }
+        return state.replace_many(commands), GO
 
     def dynamics(self, state: State, action: str) -> Distribution:
         if not self._joint and action != GO:
