@@ -13,7 +13,7 @@ from treethink.errors import MissingPackageError, SettingError, UnknownNameError
 from treethink.state import State
 from treethink.stream.random_play import transitions
 from treethink.worlds import World, make
-from treethink.worlds.warehouse import COMMANDS, GO, HEADINGS
+from treethink.worlds.gym.warehouse import COMMANDS, GO, HEADINGS
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("rware")
@@ -92,8 +92,8 @@ def delivering(world: World) -> State:
     goal, shelf = state.of_class("goal")[0], state.find("shelf", requested=True)[0]
     robots = sorted(state.of_class("robot"), key=lambda each: each.number)
     above = goal.pos[0], goal.pos[1] - 1
-    values = {"pos": above, "heading": (0, 1), "loaded": True, "command": "forward"}
-    away = {"pos": (0, 0), "loaded": False}
+    values: dict[str, Any] = {"pos": above, "heading": (0, 1), "loaded": True, "command": "forward"}
+    away: dict[str, Any] = {"pos": (0, 0), "loaded": False}
     return state.replace_many({robots[0].id: values, shelf.id: {"pos": above}, robots[1].id: away})
 
 

@@ -52,7 +52,8 @@ class ObjectFeatures:
         }
         own = tables[class_name]
         for i, own_id in enumerate(own.ids):
-            row: list[Feature] = own.values[i].tolist()
+            row: list[Feature] = []
+            row += own.values[i].tolist()
             for name, table in tables.items():
                 skipped = i if name == class_name else None
                 row += table.nearest(own, i, skipped, self.nearest)

@@ -22,6 +22,7 @@ from treethink.worlds.fish import Fish
 from treethink.worlds.fuel import Fuel
 from treethink.worlds.gates import Gates
 from treethink.worlds.gym import CliffWalking, FrozenLake, Taxi
+from treethink.worlds.gym.warehouse import is_warehouse, make_warehouse
 from treethink.worlds.keys import Keys, KeysScoreless, KeysT
 from treethink.worlds.lights import Lights, LightsScoreless
 from treethink.worlds.maze import Maze, MazeScoreless, MazeT
@@ -36,7 +37,6 @@ from treethink.worlds.sokoban import Sokoban, SokobanFile
 from treethink.worlds.switches import Switches
 from treethink.worlds.things import CoinsThings, DoorsThings
 from treethink.worlds.walls import Walls
-from treethink.worlds.warehouse import is_warehouse, make_warehouse
 
 #: Worlds that are no part of the paper's evaluation. Most need more than its language.
 LANGUAGE_WORLDS: tuple[type[World], ...] = (
@@ -149,7 +149,8 @@ def _load_world(name: str, options: dict[str, int]) -> World:
     if is_warehouse(name):
         return make_warehouse(name, options)
     if name.startswith(SOKOBAN):
-        return _call(SokobanFile, {"path": name.removeprefix(SOKOBAN), **options}, name)
+        path = name.removeprefix(SOKOBAN)
+        return SokobanFile(path, **_all_options(SokobanFile, [], options, name))
     loaded = load_object(name, "world", _EXAMPLE)
     if isinstance(loaded, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")

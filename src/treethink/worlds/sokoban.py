@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class Sokoban(Push):
     """
 
     name = "sokoban"
-    defaults: ClassVar[Mapping[str, int]] = {
+    defaults = {
         **GridWorld.defaults,
         "wall_percent": 15,
         "boxes": 6,
@@ -80,15 +79,19 @@ class SokobanFile(Sokoban):
     """`sokoban` with the levels of a file: the seed chooses one of them."""
 
     name = "sokoban-file"
+    defaults = {"scored": 1}
 
     def __init__(self, path: str, scored: int = 1):
+        """Read the levels; `scored` is the option of `sokoban`."""
         self._levels = read_xsb(_read(path), path)
         self._size = (
             max(len(row) for rows in self._levels for row in rows),
             max(map(len, self._levels)),
         )
+        self.defaults = Sokoban.defaults
         super().__init__(boxes=0, goals=0, scored=scored)
-        self.options = {}  # those of levels made at random
+        del self.defaults
+        self.options = {}  # the others are those of levels made at random
         self.name = f"{PREFIX}{path}"
 
     def reset(self, seed: int) -> State:

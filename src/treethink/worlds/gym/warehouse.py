@@ -215,7 +215,7 @@ class Warehouse(World):
     def _outcomes(self, state: State, action: str) -> dict[State, tuple[float, float]]:
         """Return the probability and the reward of every possible next state."""
         first = _Draws()
-        outcomes = {}
+        outcomes: dict[State, tuple[float, float]] = {}
         after, reward = self._moved(state, action, first)
         if not first.sizes:
             return {after: (1.0, reward)}
