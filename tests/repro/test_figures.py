@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -199,7 +200,9 @@ def test_unknown_names_are_clear_errors() -> None:
 @pytest.fixture
 def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulate that PyTorch is not installed."""
-    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    monkeypatch.setattr(
+        figures, "find_spec", lambda name: None if name == "torch" else find_spec(name)
+    )
     monkeypatch.setitem(sys.modules, "torch", None)
     for module in [each for each in sys.modules if each.startswith("treethink.baselines.npe")]:
         monkeypatch.delitem(sys.modules, module)

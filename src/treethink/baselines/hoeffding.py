@@ -42,6 +42,12 @@ class Hoeffding(Learner):
     grace_period, delta
         River's settings: how many examples a leaf gets between two attempts to split, and the
         level of significance of a split.
+
+    Examples
+    --------
+    >>> from treethink import make
+    >>> Hoeffding(make("walls").schema)
+    <Hoeffding: hoeffding>
     """
 
     name = "hoeffding"

@@ -38,8 +38,9 @@ class NearestNeighbours(Learner):
     nearest
         How many objects of each class take part in the features of an object.
     memory
-        How many of the latest transitions the examples are from. Objects of a class that has
-        never changed by an action have none: they are predicted to stay as they are.
+        How many of the latest transitions the examples are from, and how many examples of a class
+        and an action there are at most. Objects of a class that has never changed by an action
+        have none: they are predicted to stay as they are.
 
     Examples
     --------
@@ -82,7 +83,7 @@ class NearestNeighbours(Learner):
             if key in self._examples:
                 found = examples_of(before, after, name, self._features, self._outcomes.outcome)
                 self._examples[key].add(self.observed, found)
-                self._examples[key].drop_before(self.observed - self.memory)
+                self._examples[key].keep(self.memory, self.observed - self.memory)
 
     def answer(self, state: State, action: str) -> Product:
         """Return the votes of the nearest examples, for each object."""
@@ -175,9 +176,11 @@ class _Examples:
             self._rows.append(row)
             self._outcomes.append(outcomes)
 
-    def drop_before(self, step: int) -> None:
-        """Drop the examples of steps up to this one, some at a time."""
-        old = next((i for i, each in enumerate(self._steps) if each > step), len(self))
+    def keep(self, most: int, step: int) -> None:
+        """Keep the latest examples: so many at most, and none of steps up to this one."""
+        first = max(0, len(self) - most)
+        later = (i for i in range(first, len(self)) if self._steps[i] > step)
+        old = next(later, len(self))
         if old:
             del self._steps[:old], self._rows[:old], self._outcomes[:old]
             self._table[: len(self)] = self._table[old : old + len(self)].copy()

@@ -36,6 +36,7 @@ class ObjectFeatures:
 
     def __init__(self, schema: Schema, nearest: int = 4):
         self.schema, self.nearest = schema, nearest
+        self._latest: tuple[State, dict[str, list[tuple[int, Row]]]] | None = None
 
     def names(self, class_name: str) -> list[str]:
         """Return the names of the features of a class."""
@@ -45,8 +46,19 @@ class ObjectFeatures:
         """Return which features are names or flags, of which only equality means anything."""
         return [symbolic for _, symbolic in self._columns(class_name)]
 
-    def rows(self, state: State, class_name: str) -> Iterator[tuple[int, Row]]:
-        """Yield the id and the row of each object of a class."""
+    def rows(self, state: State, class_name: str) -> list[tuple[int, Row]]:
+        """Return the id and the row of each object of a class.
+
+        Those of the latest state are kept: a state is mostly predicted from, and then learned from.
+        """
+        if self._latest is None or self._latest[0] is not state:
+            self._latest = state, {}
+        known = self._latest[1]
+        if class_name not in known:
+            known[class_name] = list(self._rows(state, class_name))
+        return known[class_name]
+
+    def _rows(self, state: State, class_name: str) -> Iterator[tuple[int, Row]]:
         tables = {
             name: _Table(self.schema, state, name, class_name) for name in self.schema.classes
         }

@@ -46,7 +46,12 @@ _REPEATS = 4  # of each level
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault, or something worth knowing: which check, what was found, and what to do about it."""
+    """A fault, or something worth knowing: which check, what was found, and what to do about it.
+
+    >>> print(Finding("ids", "ball 3 is gone after 'left'", "Keep all objects."))
+    ids: ball 3 is gone after 'left'
+        Keep all objects.
+    """
 
     check: str
     what: str
@@ -64,6 +69,10 @@ class AdapterReport(RichText):
     `sizes` has the numbers of objects by class, of values, actions and different states met;
     `speed` the mean seconds of a reset and a step; `repeated` says how often a state and action
     came again, without which nothing can be said of hidden variables.
+
+    >>> report = AdapterReport("lamp", steps=20, repeated=15)
+    >>> print(report)
+    lamp: no fault found in 20 steps; 15 times a state and action came again
     """
 
     world: str

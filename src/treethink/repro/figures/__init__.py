@@ -20,6 +20,9 @@ from treethink.errors import UnknownNameError
 
 __all__ = ["FIGURES", "QUICK", "Figure", "chosen", "is_quick", "left_out"]
 
+#: The extras with optional packages.
+_EXTRAS = {"torch": "neural", "gymnasium": "gym", "river": "river", "rware": "rware"}
+
 #: The end of the titles of small versions, by which records and reports know them.
 QUICK = "(quick)"
 
@@ -54,8 +57,13 @@ class Figure:
     @property
     def is_possible(self) -> bool:
         """Whether everything that it needs is installed."""
+        return not self.missing_extras
+
+    @property
+    def missing_extras(self) -> list[str]:
+        """The extras that it needs and that are not installed."""
         needed = (*self.packages, *(("torch",) if self.networks else ()))
-        return all(find_spec(each) is not None for each in needed)
+        return [_EXTRAS[each] for each in needed if find_spec(each) is None]
 
     @property
     def lacks_gpu(self) -> bool:

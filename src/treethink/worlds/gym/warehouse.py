@@ -37,6 +37,8 @@ COMMANDS = ("wait", "forward", "left", "right", "load")
 GO = "go"
 #: Headings in the package's order: up, down, left, right.
 HEADINGS: Sequence[Cell] = ((0, -1), (0, 1), (-1, 0), (1, 0))
+#: The layers of the package's grid.
+_ROBOTS, _SHELVES = 0, 1
 _MOST_JOINT = 1_000
 #: How often random play tells one robot a command, instead of all of them, and lets them act.
 _TELLS = 0.2
@@ -167,7 +169,10 @@ class Warehouse(World):
         env.request_queue = [
             shelf for shelf, each in zip(env.shelfs, shelves, strict=True) if each.requested
         ]
-        env._recalc_grid()
+        env.grid[:] = 0
+        for layer, things in ((_ROBOTS, env.agents), (_SHELVES, env.shelfs)):
+            for thing in things:
+                env.grid[layer, thing.y, thing.x] = thing.id
         return robots, shelves
 
     # ------------------------------------------------------------------------ dynamics
@@ -230,11 +235,8 @@ class Warehouse(World):
         robots, shelves = self._put(state)
         told = self._commands[action] if self._joint else [each.command for each in robots]
         env = self._env
-        env._np_random, kept = draws, env._np_random
-        try:
-            _, rewards, *_ = env.step([COMMANDS.index(each) for each in told])
-        finally:
-            env._np_random = kept
+        env.np_random = draws
+        _, rewards, *_ = env.step([COMMANDS.index(each) for each in told])
         changes: dict[int, dict[str, Any]] = {
             each.id: self._robot_values(agent)
             for each, agent in zip(robots, env.agents, strict=True)
@@ -343,7 +345,7 @@ def _make_env(warehouse: str, name: str) -> Any:
         raise UnknownNameError("warehouse", warehouse, known, "the package rware")
     env: Any = gymnasium.make(f"{prefix}{warehouse}{suffix}", disable_env_checker=True).unwrapped
     env.max_steps = None
-    env._make_obs = _no_observation
+    vars(env)["_make_obs"] = _no_observation  # observations take most of the time of a step
     return env
 
 
@@ -357,7 +359,7 @@ def _fixed_things(env: Any) -> list[Thing]:
     across = [(x, y) for y in (-1, height) for x in range(-1, width + 1)]
     down = [(x, y) for x in (-1, width) for y in range(height)]
     cells = product(range(width), range(height))
-    racks = [(x, y) for x, y in cells if not env._is_highway(x, y)]
+    racks = [(x, y) for x, y in cells if not env.highways[y, x]]
     goals = [(int(x), int(y)) for x, y in env.goals]
     things = {"wall": [*across, *down], "rack": racks, "goal": goals}
     return [(name, {"pos": cell}) for name, each in things.items() for cell in each]
