@@ -64,8 +64,7 @@ class ObjectFeatures:
         }
         own = tables[class_name]
         for i, own_id in enumerate(own.ids):
-            row: list[Feature] = []
-            row += own.values[i].tolist()
+            row: list[Feature] = [int(n) for n in own.values[i]]
             for name, table in tables.items():
                 skipped = i if name == class_name else None
                 row += table.nearest(own, i, skipped, self.nearest)
@@ -127,7 +126,7 @@ class _Table:
             near = distances <= farthest
             relative, distances = relative[near], distances[near]
         order = np.lexsort((*relative.T[::-1], distances))[:most]
-        flat: list[Feature] = relative[order].ravel().tolist()
+        flat: list[Feature] = [int(n) for n in relative[order].ravel()]
         return flat + [None] * (relative.shape[1] * (most - len(order)))
 
 

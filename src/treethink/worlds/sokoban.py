@@ -10,7 +10,7 @@ import numpy as np
 
 from treethink.errors import SceneError, shown
 from treethink.state import State
-from treethink.worlds.base import Bounds, Cell
+from treethink.worlds.base import Bounds, Cell, World, without_score
 from treethink.worlds.draw import Window
 from treethink.worlds.grid import MOVES, GridWorld, at, moved
 from treethink.worlds.push import Push
@@ -88,10 +88,10 @@ class SokobanFile(Sokoban):
             max(len(row) for rows in self._levels for row in rows),
             max(map(len, self._levels)),
         )
-        self.defaults = Sokoban.defaults
-        super().__init__(boxes=0, goals=0, scored=scored)
-        del self.defaults
-        self.options = {}  # the others are those of levels made at random
+        World.__init__(self, scored=scored)  # the other options are for levels made at random
+        if not self.within("scored", 0, 1):
+            self.schema = without_score(self.schema)
+        self.options = {}
         self.name = f"{PREFIX}{path}"
 
     def reset(self, seed: int) -> State:
