@@ -1043,3 +1043,5 @@ def test_the_results_page_has_the_sentences_of_the_report() -> None:
     sentences = [READING, *(plain(CAPTIONS[kind]) for kind in captions)]
     sentences += [plain(claim.text) for claim in CLAIMS if not claim.world]
     assert [each for each in sentences if each not in page] == []
+    ladder = (Path(__file__).parents[2] / "docs" / "ladder.md").read_text(encoding="utf-8")
+    assert CAPTIONS["ladder"] in ladder
