@@ -22,21 +22,12 @@ _PULLS_PER_BOX = 60
 
 
 class Sokoban(Push):
-    """Sokoban in levels that can be solved.
+    """`push` in levels that can be solved, as in Sokoban.
 
-    Start
-        Walls as in `walls`. Each box starts on a goal, and the player then walks at random and
-        pulls boxes along, so the way back solves the level. Score 0. The episode ends when a
-        box is on every goal. `sokoban:FILE.xsb` is the same world with the levels of a
-        file, in the usual signs: # wall, @ player, $ box, . goal, * box on a goal, + player on
-        a goal.
-    Options
-        width, height: the size of the grid with its border, at least 3 (8 x 8).
-        wall_percent: how much of the interior is walls (15).
-        boxes, goals: how many there are (6, 6); as many goals as boxes, or fewer.
-        scored: whether there is a game and its score, 1 or 0 (1).
-    Version
-        1: the first.
+    Each box starts on a goal, and the player then walks at random and pulls boxes along, so the way
+    back solves the level. There are as many goals as boxes, or fewer. The episode ends when a box
+    is on every goal. `sokoban:FILE.xsb` has the levels of a file, in the usual signs: # wall,
+    @ player, $ box, . goal, * box on a goal, + player on a goal.
     """
 
     name = "sokoban"
