@@ -418,8 +418,10 @@ class TreeThink(file.CopiedByContent, _engine.Model):
     ) -> "Check":
         """Search for a state in which the model is wrong; show the smallest one found.
 
-        A world is played at random, `n` transitions (1,000 by default). Of given transitions, such
-        as a log, the first `n` are used, or all; they are compared with what followed.
+        A world is played at random, `n` transitions (1,000 by default), and asked about as many
+        situations put together at random, if it has them (`World.stress_state`). Of given
+        transitions, such as a log, the first `n` are used, or all; they are compared with what
+        followed.
         """
         from treethink.explain.compare.counterexample import check
 

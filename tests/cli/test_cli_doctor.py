@@ -89,6 +89,6 @@ def test_every_package_of_this_project_is_listed() -> None:
         return {each.split(">")[0].split("[")[0].strip() for each in requirements}
 
     assert names(project["dependencies"]) == {*doctor._REQUIRED}
-    for extra in ("gym", "experiments", "notebook", "neural"):
+    for extra in ("gym", "rware", "river", "experiments", "notebook", "neural"):
         listed = {name for name, (each, _) in doctor._OPTIONAL.items() if each == extra}
         assert names(project["optional-dependencies"][extra]) == listed

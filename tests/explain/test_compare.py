@@ -76,6 +76,7 @@ def test_check_finds_nothing_wrong_with_an_exact_model() -> None:
     assert str(report) == "nothing wrong in 500 transitions of maze"
     unstated = {"times": 0, "likely": 0, "expected": 0.0, "unsure": 0, "never_seen": 0}
     expected = {"world": "maze", "tried": 500, "wrong": 0, "example": None, "unstated": unstated}
+    expected |= {"stress": 0, "wrong_stress": 0}
     assert report.to_dict() == expected
     assert report.explanations() == []
 
@@ -214,6 +215,33 @@ def test_a_report_on_a_deterministic_world_does_not_mention_chances() -> None:
 
 def test_learned_probabilities_of_a_random_world_need_not_be_exact() -> None:
     assert not learned("fish", 4000).check(tt.make("fish"), 300)
+
+
+def test_a_check_finds_what_random_play_does_not_show() -> None:
+    world = tt.make("push", boxes=1, goals=1, scored=0)
+    model = TreeThink(world.schema)
+    model.observe_many(tt.transitions(world, 6_000, 0))
+    check = model.check(world, 300)
+    assert (check.tried, check.wrong, check.stress) == (300, 0, 300)
+    assert check and check.wrong_stress > 0
+    example = check.example
+    assert example is not None and len(example.state) < len(example.met)
+    assert f"0 of 300 transitions of push and {check.wrong_stress} of 300 situations" in str(check)
+    assert check.to_dict()["wrong_stress"] == check.wrong_stress
+
+    model.observe_many(tt.transitions(world, 9_000, 1))
+    again = model.check(world, 300)
+    assert not again
+    assert " ".join(str(again).split()) == (
+        "nothing wrong in 300 transitions of push and 300 situations put together at random"
+    )
+
+
+def test_worlds_without_such_situations_are_checked_by_play_alone() -> None:
+    world = tt.make("maze")
+    check = TreeThink(world.schema).check(world, 50)
+    assert check.stress == check.wrong_stress == 0
+    assert "put together" not in str(check)
 
 
 @pytest.mark.parametrize(

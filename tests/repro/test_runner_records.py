@@ -186,7 +186,7 @@ def test_the_table_of_records_is_flat_and_complete(tmp_path: Path) -> None:
     for name, value in entry.items():
         if isinstance(value, dict):
             assert {f"{name}.{inner}": each for inner, each in value.items()}.items() <= row.items()
-        elif name not in ("transfer", "examined_transfer", "planned"):  # they are null here
+        elif name not in ("transfer", "examined_transfer", "planned", "scored"):  # null here
             assert row[name] == value
     assert row["options.width"] == 5 and row["examined.learned"] is False
     assert "transfer" not in row and row["limits.megabytes"] is None

@@ -5,7 +5,8 @@
 A new learner is one file beside this one and one line in `LEARNERS`. A learner of your own is named
 by its location, `package.module:Class`. Such a location comes from whoever makes a learner or runs
 a config. Names in learner files and checkpoints are compared, and never imported: a file must not
-decide what code is run. Neural learners need PyTorch, and are imported on first use.
+decide what code is run. Neural learners need PyTorch, and are imported on first use; `hoeffding`
+needs River when it is made.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from importlib import import_module
 from typing import Any
 
 from treethink.baselines.base import SavedToFile
+from treethink.baselines.hoeffding import Hoeffding
+from treethink.baselines.memoriser import Memoriser
+from treethink.baselines.nearest import NearestNeighbours
 from treethink.baselines.paper import Paper
 from treethink.baselines.qora import Qora
 from treethink.baselines.trivial import Oracle, Static
@@ -74,11 +78,34 @@ def _import_class(name: str, location: str) -> type:
 
 
 LEARNERS: MutableMapping[str, type] = _Learners(
-    {each.name: each for each in (TreeThink, Static, Oracle, Paper, Qora)}
+    {
+        each.name: each
+        for each in (
+            TreeThink,
+            Static,
+            Oracle,
+            Memoriser,
+            NearestNeighbours,
+            Hoeffding,
+            Paper,
+            Qora,
+        )
+    }
     | {"npe": "npe.learner:NPE", "npe-star": "npe.hand_built:HandBuilt"}
 )
 
-__all__ = ["LEARNERS", "make_learner", "TreeThink", "Static", "Oracle", "Paper", "Qora"]
+__all__ = [
+    "LEARNERS",
+    "make_learner",
+    "TreeThink",
+    "Static",
+    "Oracle",
+    "Memoriser",
+    "NearestNeighbours",
+    "Hoeffding",
+    "Paper",
+    "Qora",
+]
 
 
 def make_learner(name: str, world: World, **settings: Any) -> Any:

@@ -75,9 +75,10 @@ def check(
 ) -> None:
     """Check whether a saved model predicts a world or a log.
 
-    If it does not, the smallest state with a wrong prediction is shown, with the reasons for the
-    prediction. The exit code is then 1. For a log, what may be missing is shown, too. A log does
-    not say what is random: unsure predictions count as wrong only if something explains them.
+    A world is played at random, and asked about situations put together at random if it has them.
+    If the model is wrong, the smallest state with a wrong prediction is shown, with the reasons for
+    the prediction. The exit code is then 1. For a log, what may be missing is shown, too. A log
+    does not say what is random: unsure predictions count as wrong only if something explains them.
 
     Examples:
       treethink check maze.tt maze
@@ -116,6 +117,10 @@ def _check_world(
     elif quiet:
         wrong = f"{result.wrong:,}" if result.wrong else "none"
         say(terminal(), f"{wrong} of {many(result.tried, 'transition')} predicted wrongly")
+        if result.stress:
+            number = f"{result.wrong_stress:,}" if result.wrong_stress else "none"
+            situations = many(result.stress, "situation")
+            say(terminal(), f"{number} of {situations} put together at random predicted wrongly")
     else:
         print_page(terminal(), result)
     return bool(result)

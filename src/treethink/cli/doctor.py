@@ -30,6 +30,8 @@ _REQUIRED = ("numpy", "rich", "typer")
 #: Optional packages: their extra, and what they are for.
 _OPTIONAL = {
     "gymnasium": ("gym", "Gymnasium environments"),
+    "rware": ("rware", "warehouse robots"),
+    "river": ("river", "Hoeffding trees"),
     "matplotlib": ("experiments", "plots and .png pictures"),
     "pillow": ("experiments", "GIFs"),
     "pyarrow": ("experiments", "records of experiments"),

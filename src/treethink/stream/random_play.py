@@ -21,8 +21,9 @@ from treethink.worlds import World
 def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Iterator[AnyTransition]:
     """Play at random: every action is equally likely, and a new level starts every `episode` steps.
 
-    If the world ends an episode, a new level starts earlier. If it states rewards or ends, the
-    items are `Transition`s with them; otherwise they are (before, action, after).
+    A world may play otherwise (`World.random_play`). If the world ends an episode, a new level
+    starts earlier. If it states rewards or ends, the items are `Transition`s with them; otherwise
+    they are (before, action, after).
 
     >>> from treethink.worlds import make
     >>> [action for _, action, _ in transitions(make("walls"), steps=3, seed=0)]
@@ -38,11 +39,11 @@ def transitions(world: World, steps: int, seed: int, episode: int = 50) -> Itera
 def _play(
     world: World, steps: int, rng: np.random.Generator, episode: int
 ) -> Iterator[AnyTransition]:
-    actions, stated = world.actions, world.states_reward or world.states_end
+    stated = world.states_reward or world.states_end
     while steps > 0:
         state = first_state(world, int(rng.integers(2**63)))
         for _ in range(min(episode, steps)):
-            action = actions[rng.integers(len(actions))]
+            state, action = world.random_play(state, rng)
             after = world.step(state, action, rng)
             steps -= 1
             reward, ended = None, None

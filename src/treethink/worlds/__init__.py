@@ -23,7 +23,9 @@ from treethink.worlds.fish import Fish
 from treethink.worlds.fuel import Fuel
 from treethink.worlds.gates import Gates
 from treethink.worlds.gym import CliffWalking, FrozenLake, Taxi
-from treethink.worlds.gym.minigrid import PREFIX, MiniGrid
+from treethink.worlds.gym.minigrid import PREFIX as MINIGRID
+from treethink.worlds.gym.minigrid import MiniGrid
+from treethink.worlds.gym.warehouse import is_warehouse, make_warehouse
 from treethink.worlds.keys import Keys, KeysScoreless, KeysT
 from treethink.worlds.lights import Lights, LightsScoreless
 from treethink.worlds.maze import Maze, MazeScoreless, MazeT
@@ -34,6 +36,8 @@ from treethink.worlds.portal import Portal
 from treethink.worlds.push import Push
 from treethink.worlds.scale import Scale
 from treethink.worlds.scene import Distribution, Scene
+from treethink.worlds.sokoban import PREFIX as SOKOBAN
+from treethink.worlds.sokoban import Sokoban, SokobanFile
 from treethink.worlds.switches import Switches
 from treethink.worlds.things import CoinsThings, DoorsThings
 from treethink.worlds.walls import Walls
@@ -45,6 +49,7 @@ LANGUAGE_WORLDS: tuple[type[World], ...] = (
     Carry,
     CarryNumbered,
     Push,
+    Sokoban,
     Chase,
     Fuel,
     Bounce,
@@ -100,8 +105,6 @@ def make(name: str, /, **options: int) -> World:
     """
     if not isinstance(name, str):
         raise WrongTypeError(f"a world is made by its name, got {shown(name)}")
-    if name.startswith(PREFIX):
-        return MiniGrid(name.removeprefix(PREFIX), **options)  # type: ignore[arg-type]
     if ":" in name:
         return _load_world(name, options)
     plain, in_brackets = _parts(name)
@@ -145,7 +148,17 @@ def _all_options(
 
 
 def _load_world(name: str, options: dict[str, int]) -> World:
-    """Return the user's own world at a location such as `package.module:name`."""
+    """Return the user's own world at a location such as `package.module:name`.
+
+    Some names before the colon are those of packages and kinds of files.
+    """
+    if name.startswith(MINIGRID):
+        return MiniGrid(name.removeprefix(MINIGRID), **options)  # type: ignore[arg-type]
+    if is_warehouse(name):
+        return make_warehouse(name, options)
+    if name.startswith(SOKOBAN):
+        path = name.removeprefix(SOKOBAN)
+        return SokobanFile(path, **_all_options(SokobanFile, [], options, name))
     loaded = load_object(name, "world", _EXAMPLE)
     if isinstance(loaded, World) and options:
         raise SettingError(f"{name!r} is made already and takes no options, got {options}")

@@ -117,6 +117,14 @@ class World(ABC):
         self._check(state, action)
         return self.sample(state, action, rng)
 
+    def random_play(self, state: State, rng: np.random.Generator) -> tuple[State, str]:
+        """Return what a random player does: the state from which it acts, and the action.
+
+        Every action is equally likely, and the state is the given one. A world in which commands
+        are attributes, such as those of several robots, may set them in the state.
+        """
+        return state, self.actions[rng.integers(len(self.actions))]
+
     def distribution(self, state: State, action: str) -> Distribution:
         """Return every possible next state, once, with its probability."""
         self._check(state, action)

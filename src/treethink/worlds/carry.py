@@ -126,6 +126,16 @@ class Carry(GridWorld):
         hand = self._hand(self.the(state, "agent").pos)
         return {each.id: {"carried": 1, "pos": hand} for each in things[chosen : chosen + 1]}
 
+    def stress_state(self, rng: np.random.Generator) -> State:
+        """Return a level with the agent and all things close together, doors in any state."""
+        state = self.crowd(self.reset(int(rng.integers(2**63))), ["agent", "door", *_THINGS], rng)
+        agent = self.the(state, "agent")
+        changes = {each.id: {"state": int(rng.integers(3))} for each in state.of_class("door")}
+        heading = self._heading(int(rng.integers(4)))
+        held = {each.id: {"carried": 0} for each in _things(state)}
+        state = state.replace_many({agent.id: {"heading": heading}, **changes, **held})
+        return state.replace_many(self._first_held(state, rng))
+
     def dynamics(self, state: State, action: str) -> Distribution:
         agent = self.the(state, "agent")
         turn = self._turn(agent)

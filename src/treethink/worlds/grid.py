@@ -204,6 +204,27 @@ class GridWorld(World):
         every = {(x, y) for x in range(width) for y in range(height)}
         return every - {wall.pos for wall in state.of_class("wall")}
 
+    def crowd(self, state: State, classes: Iterable[str], rng: np.random.Generator) -> State:
+        """Return the state with the objects of these classes close together, on different cells.
+
+        They are on free cells around a cell chosen at random: on the nearest ones, twice as many as
+        there are objects, in random order. So objects are beside each other more often than in
+        random play.
+        """
+        objects = [each for name in classes for each in state.of_class(name)]
+        free = sorted(self.free_cells(state) & self.interior(), key=_reading_order)
+        x, y = free[int(rng.integers(len(free)))]
+        free.sort(key=lambda cell: (cell[0] - x) ** 2 + (cell[1] - y) ** 2)
+        cells = [free[i] for i in rng.permutation(min(len(free), 2 * len(objects))).tolist()]
+        return state.replace_many(
+            {each.id: {"pos": cell} for each, cell in zip(objects, cells, strict=False)}
+        )
+
+    def interior(self) -> set[Cell]:
+        """Return the cells inside the border."""
+        width, height = self.options["width"], self.options["height"]
+        return {(x, y) for x in range(1, width - 1) for y in range(1, height - 1)}
+
     def need_free_cells(self, count: int) -> None:
         """Raise a `SettingError` if there are more things than cells without a wall."""
         free = self.n_interior - self.n_interior_walls

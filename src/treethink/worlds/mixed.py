@@ -105,6 +105,11 @@ class Mixed(World):
         """Whether one of its worlds states ends."""
         return any(each.states_end for each in self.worlds)
 
+    def random_play(self, state: State, rng: np.random.Generator) -> tuple[State, str]:
+        """Return what a random player does in the world that the state is from."""
+        world, (before, action) = self._ask(state, lambda world: world.random_play(state, rng))
+        return self._remember(before, world), action
+
     def stress_state(self, rng: np.random.Generator) -> State | None:
         """Return a situation of one of its worlds."""
         world = self.worlds[rng.integers(len(self.worlds))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from treethink.state import Attribute, Schema, State
 from treethink.worlds.base import Cell, without_score
 from treethink.worlds.grid import MOVES, GridWorld, at, moved
@@ -89,6 +91,19 @@ class Push(GridWorld):
             {player.id: {"pos": target}},
             {box.id: {"pos": behind} for box in boxes},
             self.paid(state, onto - off if boxes else 0),
+        )
+
+    def stress_state(self, rng: np.random.Generator) -> State:
+        """Return a level with the player and the boxes close together, and goals anywhere there."""
+        state = self.crowd(self.reset(int(rng.integers(2**63))), ["player", "box"], rng)
+        goals = state.of_class("goal")
+        taken = [each.pos for name in ("player", "box") for each in state.of_class(name)]
+        cells = [taken[i] for i in rng.permutation(len(taken)).tolist()]
+        moved_goals = dict(zip([each.id for each in goals], cells, strict=False))
+        kept = {goal: cell for goal, cell in moved_goals.items() if rng.random() < 0.5}
+        free = {each.pos for each in goals if each.id not in kept}
+        return state.replace_many(
+            {goal: {"pos": cell} for goal, cell in kept.items() if cell not in free}
         )
 
     def scenes(self) -> Sequence[Scene]:

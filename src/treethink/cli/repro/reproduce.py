@@ -108,9 +108,11 @@ def _warn(console: Console, names: list[str], figures: Sequence[Figure], quick: 
     """Warn about figures that are skipped, and about those that take very long."""
     from treethink.repro.figures import left_out
 
-    if skipped := ", ".join(each.name for each in left_out(names)):
-        missing = f"PyTorch is not installed ({how_to_install('neural')})"
-        say(console, f"skipped because {missing}: {skipped}")
+    if skipped := left_out(names):
+        extras = dict.fromkeys(extra for each in skipped for extra in each.missing_extras)
+        advice = how_to_install(",".join(extras))
+        listed = ", ".join(each.name for each in skipped)
+        say(console, f"skipped because packages are not installed ({advice}): {listed}")
     if not quick and (slow := ", ".join(each.name for each in figures if each.lacks_gpu)):
         say(console, f"{slow}: without a GPU, a run of the largest network takes about ten hours")
 

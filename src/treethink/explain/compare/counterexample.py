@@ -6,6 +6,9 @@ A prediction is right if it is consistent with the true distribution (see `evalu
 with a wrong prediction is minimized: objects are removed as long as the world can still say what
 follows, and the same leaf is still wrong in the same way.
 
+Random play makes most transitions trivial. So a world that has them (`World.stress_state`) is also
+asked about as many situations put together at random.
+
 A world that does not state its chances only shows what did follow. There a prediction is wrong if
 it gave that no probability; whether its probabilities are right can only be judged over all
 transitions together.
@@ -20,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.console import Group
 from rich.text import Text
 
@@ -127,7 +131,8 @@ class Check(RichText):
 
     Of `tried` transitions, `wrong` were predicted wrongly; `example` is the smallest state in
     which that happens, or None. `unstated` counts the transitions for which the chances are not
-    stated. `world` is None if transitions were given.
+    stated. `world` is None if transitions were given. Of `stress` situations put together at
+    random, which not all worlds have, `wrong_stress` were predicted wrongly.
     """
 
     model: TreeThink = field(repr=False)
@@ -136,6 +141,8 @@ class Check(RichText):
     wrong: int
     example: Example | None
     unstated: Unstated = field(default_factory=Unstated)
+    stress: int = 0
+    wrong_stress: int = 0
 
     def __bool__(self) -> bool:
         return self.example is not None
@@ -159,6 +166,8 @@ class Check(RichText):
             "wrong": self.wrong,
             "example": None if self.example is None else self.example.to_dict(),
             "unstated": asdict(self.unstated),
+            "stress": self.stress,
+            "wrong_stress": self.wrong_stress,
         }
 
     def __rich__(self) -> Group:
@@ -167,10 +176,14 @@ class Check(RichText):
         example = self.example
         if example is None:
             note = [] if self.unstated.is_certain else [Text(self._unstated())]
-            return Group(Text(f"nothing wrong in {tried}"), *note)
+            and_stress = f" and {_situations(self.stress)}" if self.stress else ""
+            return Group(Text(f"nothing wrong in {tried}{and_stress}"), *note)
         less = f"of {len(example.met)}" if example.state != example.met else "as it was met"
         size = f"{many(len(example.state), 'object')} ({less})"
-        heading = f"wrong in {self.wrong:,} of {tried}; the smallest state found has {size}:"
+        stress = f" and {self.wrong_stress:,} of {_situations(self.stress)}" if self.stress else ""
+        heading = (
+            f"wrong in {self.wrong:,} of {tried}{stress}; the smallest state found has {size}:"
+        )
         world = self.world or drawable(self.model.schema)
         level = example_text(world, states_of(self.model, example))
         parts: list[Any] = [Text(heading, style="bold"), Text(f"\n{level}\n")]
@@ -184,6 +197,10 @@ class Check(RichText):
         given = self.world is None
         it = "transitions do not state their" if given else "this world does not state its"
         return self.unstated.text(f"{it} chances")
+
+
+def _situations(number: int) -> str:
+    return f"{many(number, 'situation')} put together at random"
 
 
 def _verdict(example: Example, wrong: WrongValue) -> str:
@@ -215,16 +232,16 @@ def check(
     """Look for a state in which the model is wrong.
 
     A world is played at random, `n` transitions (1,000 by default). Of given transitions the first
-    `n` are used, or all.
+    `n` are used, or all. If the world has situations put together at random, as many are tried too.
     """
     world = world_or_transitions if isinstance(world_or_transitions, World) else None
     smallest: dict[_Kind, _Case] = {}
-    unstated, wrong, tried = Unstated(), 0, 0
+    unstated, tried, wrong = Unstated(), [0, 0], [0, 0]
     for case in _cases(model, world_or_transitions, n, seed):
-        tried += 1
+        tried[case.stress] += 1
         prediction = model.predict(case.before, case.action)
         kinds = _kinds(prediction, case)
-        wrong += bool(kinds)
+        wrong[case.stress] += bool(kinds)
         if isinstance(case.truth, State):
             unstated.add(prediction, case.truth, case.feedback)
         for kind in kinds:  # keep the smallest state of each kind, and of those the first
@@ -233,7 +250,7 @@ def check(
     worst = sorted(smallest, key=lambda kind: not kind.outright)[:_MAX_MINIMIZED]
     examples = [(kind, _minimized(model, world, kind, smallest[kind])) for kind in worst]
     _, example = min(examples, key=_rank, default=(None, None))
-    return Check(model, world, tried, wrong, example, unstated)
+    return Check(model, world, tried[0], wrong[0], example, unstated, tried[1], wrong[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +261,7 @@ class _Case:
     action: str
     truth: Truth
     feedback: FeedbackTruth
+    stress: bool = False
 
 
 def _cases(
@@ -259,6 +277,22 @@ def _cases(
         truth = step.after if world is None else world.truth(*step[:3])
         feedback = true_feedback(model.feedback, step, truth, world)
         yield _Case(step.before, step.action, truth, feedback)
+    if world is not None:
+        yield from _stress_cases(model, world, steps, seed)
+
+
+def _stress_cases(model: TreeThink, world: World, count: int, seed: int) -> Iterator[_Case]:
+    """Yield situations put together at random, if the world has them, each with one action."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        state = world.stress_state(rng)
+        if state is None:
+            return
+        action = world.actions[int(rng.integers(len(world.actions)))]
+        truth = world.distribution(state, action)
+        step = Transition(state, action, state)
+        feedback = true_feedback(model.feedback, step, truth, world)
+        yield _Case(state, action, truth, feedback, stress=True)
 
 
 def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:

@@ -20,6 +20,12 @@ from treethink.errors import UnknownNameError
 
 __all__ = ["FIGURES", "QUICK", "Figure", "chosen", "is_quick", "left_out"]
 
+#: The extras with optional packages.
+_EXTRAS = {
+    "torch": "neural", "gymnasium": "gym", "minigrid": "minigrid", "river": "river",
+    "rware": "rware",
+}  # fmt: skip
+
 #: The end of the titles of small versions, by which records and reports know them.
 QUICK = "(quick)"
 
@@ -35,9 +41,9 @@ class Figure:
 
     `paper` is its place in the paper, `kind` says how the report draws it, and `minutes` how long
     its runs take on one core. `parts` are the figures whose records a composite is made of; with
-    `log`, errors are also drawn on a logarithmic scale, as in the paper. `networks` says that it
-    needs PyTorch and a GPU, and `minutes` is then the time on a GPU; `quick` is the number of
-    minutes of its small version on one core without a GPU.
+    `log`, errors are also drawn on a logarithmic scale, as in the paper. `packages` are optional
+    ones that it needs. `networks` says that it needs PyTorch and a GPU, and `minutes` is then the
+    time on a GPU; `quick` is the number of minutes of its small version on one core without a GPU.
     """
 
     name: str
@@ -48,12 +54,19 @@ class Figure:
     parts: tuple[str, ...] = ()
     log: bool = False
     networks: bool = False
+    packages: tuple[str, ...] = ()
     quick: float | None = None
 
     @property
     def is_possible(self) -> bool:
         """Whether everything that it needs is installed."""
-        return not self.networks or find_spec("torch") is not None
+        return not self.missing_extras
+
+    @property
+    def missing_extras(self) -> list[str]:
+        """The extras that it needs and that are not installed."""
+        needed = (*self.packages, *(("torch",) if self.networks else ()))
+        return [_EXTRAS[each] for each in needed if find_spec(each) is None]
 
     @property
     def lacks_gpu(self) -> bool:
@@ -112,6 +125,8 @@ _ALL = (
     Figure("planning-keys", "Planning in keys", "Not in the paper", "planning", 3),
     Figure("neural-planning", "Planning with networks", "Figs. 23-26", "neural-planning", 75,
            networks=True, quick=2),
+    Figure("ladder", "Other people's worlds, other learners", "Not in the paper", "ladder", 60,
+           packages=("gymnasium", "minigrid", "river", "rware")),
 )  # fmt: skip
 
 FIGURES: dict[str, Figure] = {each.name: each for each in _ALL}
@@ -138,7 +153,7 @@ def chosen(names: list[str]) -> list[Figure]:
 
 
 def left_out(names: list[str]) -> list[Figure]:
-    """Return the figures that `all` leaves out, for lack of PyTorch, and that are not named."""
+    """Return the figures that `all` leaves out, for lack of packages, and that are not named."""
     if "all" not in names:
         return []
     return [each for each in _ALL if not each.is_possible and each.name not in names]

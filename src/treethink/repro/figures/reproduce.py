@@ -172,7 +172,7 @@ _FEWEST_STEPS, _MOST_STEPS = 2_000, 20_000
 #: For figures with networks, which are slow without a GPU, above all in planning.
 _MOST_WITH_NETWORKS, _EPISODES_WITH_NETWORKS, _PLANS_WITH_NETWORKS = 2_000, 1, 3
 _MOST_WORLDS = 12
-_HELD_OUT = 500
+_HELD_OUT, _SCORED = 500, 200
 _EPISODES = 5
 #: Only QORA is known to need limits.
 _LIMITS = Limits(seconds=20.0, megabytes=1_000.0)
@@ -199,7 +199,8 @@ def quick(config: Config) -> Config:
     networks = any(each.name == "npe" for each in config.learners)
     most = _MOST_WITH_NETWORKS if networks else _MOST_STEPS
     # One seed is enough for a sweep over many worlds, and where several episodes are played.
-    one = len(config.worlds) > _MOST_WORLDS or bool(config.plans) or networks
+    many = len(config.worlds) > _MOST_WORLDS or config.score > 0
+    one = many or bool(config.plans) or networks
     small = replace(
         config,
         title=f"{config.title} {QUICK}",
@@ -209,6 +210,7 @@ def quick(config: Config) -> Config:
         steps=None if config.steps is None else steps(config.steps, most=most),
         window=None if config.window is None else _window(steps(config.steps or 0, most=most)),
         examine=min(config.examine, _HELD_OUT),
+        score=min(config.score, _SCORED),
         limits=_LIMITS if any(each.name == "qora" for each in config.learners) else Limits(),
         plans=tuple(
             _plan(each, steps(config.steps or 0, most=most), networks)

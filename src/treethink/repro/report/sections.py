@@ -13,6 +13,7 @@ from treethink.file import file_safe, number_duplicates
 from treethink.repro.figures import FIGURES, QUICK, Figure
 from treethink.repro.report.claims import JudgedClaim
 from treethink.repro.report.data import Data
+from treethink.repro.report.ladder import ladder
 from treethink.repro.report.plots.figures import PLOTS, states, trees
 from treethink.repro.report.plots.style import save, styled
 from treethink.repro.report.provenance import Facts, Origin, present
@@ -74,6 +75,13 @@ CAPTIONS = {
         " predict them one by one. Dotted: the mean of static. A network reaches zero error where"
         f" the first stretch of {STRETCH:,} observations without an error begins, and loses it"
         " after the last such stretch; for other learners, zero error begins after the last error."
+    ),
+    "ladder": (
+        "Worlds that others made, and learners of other kinds. Right: the most likely next state is"
+        " exactly the true one (or, where chance decides, one of the most likely true ones), of"
+        " held-out transitions of random play, of those that change something, of situations put"
+        " together at random (stress), and of larger levels. F1: precision and recall of changed"
+        " values. Medians over seeds."
     ),
     "neural-planning": (
         "A planner uses networks, with 100 simulations for each action, while they learn at 8 × 8:"
@@ -160,6 +168,8 @@ def _caption(data: Data, figure: Figure) -> str:
 
 
 def _tables(data: Data, figure: Figure) -> Iterator[Table]:
+    if figure.kind == "ladder":
+        yield ladder(data, figure.name)
     if figure.kind in TABLES:
         yield TABLES[figure.kind](data, figure.name)
     if _has_transfer(data, figure):

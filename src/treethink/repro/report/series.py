@@ -27,6 +27,8 @@ class Run(Protocol):
     @property
     def world(self) -> str: ...
     @property
+    def options(self) -> Mapping[str, Any]: ...
+    @property
     def label(self) -> str: ...
     @property
     def learner(self) -> str: ...
@@ -54,6 +56,8 @@ class Run(Protocol):
     def examined(self) -> Mapping[str, Any] | None: ...
     @property
     def examined_transfer(self) -> Mapping[str, Any] | None: ...
+    @property
+    def scored(self) -> Mapping[str, Any] | None: ...
     @property
     def windows(self) -> Mapping[str, Any]: ...
     @property
@@ -86,6 +90,12 @@ def transfer_world(run: Run) -> str:
         return ""
     options = ", ".join(f"{k} {v}" for k, v in (run.transfer.get("options") or {}).items())
     return f"{run.transfer['world']} with {options}" if options else str(run.transfer["world"])
+
+
+def scored_world(run: Run) -> str:
+    """Return the name of the world of a run, with its options."""
+    options = ", ".join(f"{name} {value}" for name, value in run.options.items())
+    return f"{run.world} with {options}" if options else run.world
 
 
 def column(run: Run, name: str) -> Array:

@@ -39,8 +39,8 @@ from treethink.worlds import World, make
 __all__ = ["Config", "Run", "dry_run", "load", "parse", "parse_only"]
 
 _TOP = [
-    "title", "steps", "seeds", "episode", "window", "examine", "limits", "worlds", "learners",
-    "plans",
+    "title", "steps", "seeds", "episode", "window", "examine", "score", "limits", "worlds",
+    "learners", "plans",
 ]  # fmt: skip
 _WORLD = ["name", "options", "steps", "transfer"]
 _TRANSFER = ["world", "options", "every", "steps"]
@@ -65,6 +65,7 @@ class Config:
     examine: int = 0
     limits: Limits = field(default_factory=Limits)
     plans: tuple[PlanPart, ...] = ()
+    score: int = 0
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def runs(self, seeds: int | None = None) -> list[Run]:
@@ -101,6 +102,7 @@ class Config:
             episode=self.episode,
             window=self.window,
             examine=self.examine,
+            score=self.score or None,
             limits=_without_none(**asdict(self.limits)),
             worlds=[_without_none(**_plain(each)) for each in self.worlds],
             learners=[_without_none(**_plain(each)) for each in self.learners],
@@ -125,6 +127,7 @@ class Config:
             transfer=world.transfer,
             limits=self.limits,
             plans=tuple(each.after(world) for each in self.plans),
+            score=self.score,
         )
 
 
@@ -193,6 +196,7 @@ def _config(raw: dict[str, Any], where: str) -> Config:
         episode=top.whole("episode", 1, _EPISODE),
         window=top.maybe_whole("window", 1),
         examine=top.whole("examine", 0, 0),
+        score=top.whole("score", 0, 0),
         limits=Limits(limits.maybe_amount("seconds"), limits.maybe_amount("megabytes")),
         plans=tuple(_plans(top)) if "plans" in top else (),
         raw=raw,

@@ -13,6 +13,7 @@ from typing import Any
 
 from treethink.errors import RecordsError, shown
 from treethink.file import is_plain_name
+from treethink.repro.runner.scores import check_scored
 from treethink.repro.runner.spec import Run
 
 Entry = dict[str, Any]
@@ -28,13 +29,14 @@ _UNKNOWN: Mapping[str, Any] = {
     "examined": None,
     "examined_transfer": None,
     "planned": None,
+    "scored": None,
     "commit": None,
     "traceback": None,
 }
 #: Keys whose values are tables, or null.
-_TABLES = ("transfer", "examined", "examined_transfer", "planned")
+_TABLES = ("transfer", "examined", "examined_transfer", "planned", "scored")
 #: Keys that older entries lack, with the values that these entries stand for.
-ADDED_LATER: Mapping[str, Any] = {"plans": {}, "planned": None}
+ADDED_LATER: Mapping[str, Any] = {"plans": {}, "planned": None, "score": 0, "scored": None}
 
 
 def entry(run: Run, **values: Any) -> Entry:
@@ -72,6 +74,8 @@ def checked(value: object, where: str) -> Entry:
     for whole, kinds in (("plans", _PLAN), ("planned", _PLANNED)):
         for label, each in (value.get(whole) or {}).items():
             _check_all(each, kinds, f"{where}, {whole}, {label}")
+    if (wrong := check_scored(value.get("scored") or {})) is not None:
+        raise RecordsError(f"{where}, scored, {wrong}")
     return value
 
 
@@ -124,8 +128,8 @@ _REQUIRED: Mapping[str, Kind] = {
     "examined": _or_null(_TABLE),
 }
 _OPTIONAL: Mapping[str, Kind] = {
-    **dict.fromkeys(("window", "episode", "examine"), _COUNT),
-    **dict.fromkeys(("transfer", "examined_transfer", "planned"), _or_null(_TABLE)),
+    **dict.fromkeys(("window", "episode", "examine", "score"), _COUNT),
+    **dict.fromkeys(("transfer", "examined_transfer", "planned", "scored"), _or_null(_TABLE)),
     "plans": _TABLE,
     **dict.fromkeys(("commit", "traceback"), _or_null(_TEXT)),
     "limits": _TABLE,

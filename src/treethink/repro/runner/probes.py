@@ -112,7 +112,7 @@ class TransferProbe:
         assert run.transfer is not None
         self._run, self._transfer = run, run.transfer
         self.world: World = make(run.transfer.world, **run.transfer.options)
-        self._truths: list[Truth] = [self.world.truth(*each) for each in self._stream()]
+        self._truths: list[Truth] = [self.world.truth(*each[:3]) for each in self._stream()]
 
     def is_due(self, recording: Recording) -> bool:
         """Whether the window that ends now has passed a multiple of `every`."""
@@ -128,7 +128,7 @@ class TransferProbe:
         predict, pause = predictor(learner, self._run), GcPause()
         errors, nanoseconds = 0.0, 0
         with pause:
-            for (before, action, _), truth in zip(self._stream(), self._truths, strict=True):
+            for (before, action, *_), truth in zip(self._stream(), self._truths, strict=True):
                 pause.begin()
                 start = perf_counter_ns()
                 prediction = predict(before, action)

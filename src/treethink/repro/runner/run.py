@@ -30,6 +30,7 @@ from treethink.repro.runner.episodes import EpisodePlayer, summary
 from treethink.repro.runner.machine import commit
 from treethink.repro.runner.measurements import Recording
 from treethink.repro.runner.probes import GcPause, TransferProbe, predictor, timed_predictions
+from treethink.repro.runner.scores import score
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
 from treethink.stream.random_play import transitions
@@ -77,8 +78,6 @@ def perform(
         result = {"status": "finished", **performance.complete()}
     except _Interrupted:
         return None
-    except _LimitReached as stop:
-        result = {"status": "stopped", "message": str(stop)}
     except Exception as failure:
         observed = performance.recording.observed
         result = _failed(failure, f"after step {observed:,}: " if observed else "")
@@ -122,6 +121,10 @@ def _failed(failure: Exception, where: str) -> dict[str, Any]:
     }
 
 
+def _go_on() -> None:
+    """Report nothing: what is scored after a limit is not interrupted."""
+
+
 def _warn(text: str) -> None:
     warnings.warn(text, stacklevel=3)
 
@@ -149,11 +152,17 @@ class _Performance:
         self._next_save = perf_counter_ns() + self._save_every
 
     def complete(self) -> dict[str, Any]:
-        """Perform the rest of the run. Returns the scores of planning and of the examination."""
+        """Perform the rest of the run. Returns the scores of planning and of the examination.
+
+        A run that reaches a limit is only scored, if it is to be.
+        """
         self.world: World = make(self.run.world, **self.run.options)
         self.learner = self._resume_or_make()
         self._transfer = TransferProbe(self.run) if self.run.transfer else None
-        self._learn()
+        try:
+            self._learn()
+        except _LimitReached as stop:
+            return {"status": "stopped", "message": str(stop), **self._scored(_go_on)}
         self._play()
         result: dict[str, Any] = {}
         if self.run.plans:
@@ -165,7 +174,16 @@ class _Performance:
             if self._transfer is not None:
                 fewer = min(steps, _MOST_EXAMINED_IN_TRANSFER)
                 result["examined_transfer"] = self._examine(self._transfer.world, fewer)
-        return result
+        return {**result, **self._scored(self._report_if_due)}
+
+    def _scored(self, report: Callable[[], None]) -> dict[str, Any]:
+        """Return the scores of the most likely states, if the run has any."""
+        if not self.run.score:
+            return {}
+        self._activity = "being scored"
+        elsewhere = None if self._transfer is None else self._transfer.world
+        predict = predictor(self.learner, self.run)
+        return {"scored": score(predict, self.world, elsewhere, self.run, report)}
 
     def so_far(self) -> dict[str, Any]:
         """Return what its entry says of how far it came."""

@@ -126,8 +126,9 @@ class Run:
     """One learner, one world, one seed.
 
     `predict` holds keyword arguments of every prediction. `window` is how many steps a row of the
-    record averages over, `examine` the number of held-out transitions at the end (0: none), and
-    `plans` the episodes that are played with the learned model.
+    record averages over, `examine` the number of held-out transitions at the end (0: none),
+    `score` the number of those whose most likely states are scored (0: none), and `plans` the
+    episodes that are played with the learned model.
     """
 
     world: str
@@ -144,6 +145,7 @@ class Run:
     transfer: Transfer | None = None
     limits: Limits = field(default_factory=Limits)
     plans: tuple[Episodes, ...] = ()
+    score: int = 0
 
     @property
     def key(self) -> str:
@@ -153,8 +155,9 @@ class Run:
         'scale-2-1.TreeThink-paper.seed3.e81d6e58'
         """
         content = {name: each for name, each in asdict(self).items() if name != "limits"}
-        if not self.plans:  # plans came later: keys of runs without them stay as they were
-            del content["plans"]
+        for later in ("plans", "score"):  # keys of runs without them stay as they were
+            if not content[later]:
+                del content[later]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode())
         # `Lamp` of `lamps:Lamp`
         names = [file_safe(each.rpartition(":")[2]) for each in (self.world, self.label)]

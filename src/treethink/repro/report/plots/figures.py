@@ -17,6 +17,7 @@ import numpy as np
 from treethink.model import TreeThink
 from treethink.repro.figures import FIGURES
 from treethink.repro.report.data import Data
+from treethink.repro.report.plots.ladder import ladder
 from treethink.repro.report.plots.panels import against_size, bars, curves, over_alpha
 from treethink.repro.report.plots.planning import neural_planning, planning
 from treethink.repro.report.plots.style import (
@@ -263,6 +264,7 @@ PLOTS: dict[str, Callable[[Data, str], Figure]] = {
     "planning": planning,
     "neural": neural,
     "neural-planning": neural_planning,
+    "ladder": ladder,
 }
 
 
