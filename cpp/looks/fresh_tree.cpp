@@ -32,10 +32,10 @@ bool FreshTree::is_worth_while(Tree const& tree) {
     if (!tree.varies() || tree.awaits_replay() || tree.is_edited()) return false;
     if (tree.outcomes().has_others() || tree.frame().jumps) return false;  // what a target had depends on the tree
     Node const& root = tree.nodes()[kRoot];
-    // Each test tells one outcome apart from others, at most: a tree with no more tests has none to spare.
+    // To tell outcomes apart takes one test less than there are outcomes: a tree with hardly more has few to spare.
     auto const outcomes = std::count_if(tree.seen().begin(), tree.seen().end(), [](auto seen) { return seen > 0; });
     std::size_t const tests = tree.size() / 2;
-    return root.settled && !root.edits.held && tests >= static_cast<std::size_t>(outcomes) && tests <= max_tests;
+    return root.settled && !root.edits.held && tests > static_cast<std::size_t>(outcomes) && tests <= max_tests;
 }
 
 // ---- what is compared ----

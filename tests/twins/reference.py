@@ -1333,9 +1333,9 @@ class ReferenceTree:
             return False
         if OTHERS in self.outcomes or self.frame.jumps:
             return False
-        outcomes = sum(n > 0 for n in self.seen.values())  # with fewer tests, none is to spare
+        outcomes = sum(n > 0 for n in self.seen.values())  # with as many tests, few are to spare
         tests = len(self.root.branches())
-        return self.root in self._settled() and outcomes <= tests <= MAX_FRESH_TESTS
+        return self.root in self._settled() and outcomes < tests <= MAX_FRESH_TESTS
 
     def plant(self, fresh: Node) -> None:
         """Ask the tests of a fresh tree from now on; all nodes count what is kept."""
