@@ -174,6 +174,8 @@ ROWS: dict[str, Callable[[], Row]] = {
         2_000, make("chase"), larger=make("chase", width=32, height=32), episode=10
     ),
     "fuel": lambda: world_row(2_000, make("fuel"), larger=make("fuel", width=32, height=32)),
+    # Within an episode a ball repeats its way: episodes are short.
+    "bounce": lambda: world_row(20_000, make("bounce"), episode=20),
     "portal": lambda: world_row(
         2_000, make("portal"), larger=make("portal", width=32, height=32, portals=100)
     ),

@@ -13,17 +13,17 @@ namespace treethink {
 
 namespace {
 
-constexpr std::uint64_t fewest_transitions = 32;
+constexpr std::uint64_t min_transitions_of_fresh = 32;
 constexpr std::size_t phases = 16;
 // A fresh tree is grown so often.
 constexpr std::size_t max_rounds = 3;
 // Each time.
-constexpr LookBudget groundings{1 << 14, 1 << 16};
+constexpr LookBudget groundings_of_fresh{1 << 14, 1 << 16};
 
 }  // namespace
 
 bool FreshTree::is_due(std::uint64_t transitions, std::size_t phase) {
-    if (transitions < fewest_transitions) return false;
+    if (transitions < min_transitions_of_fresh) return false;
     auto const turn = [&](std::uint64_t n) { return std::bit_width(n * (phases + phase % phases) / phases); };
     return turn(transitions) != turn(transitions - 1);
 }
@@ -100,7 +100,7 @@ void FreshTree::divide_parts() {
 }
 
 bool FreshTree::grow() {
-    budget_ = groundings;
+    budget_ = groundings_of_fresh;
     length_ = 0;
     nodes_.assign(1, {tree_.arguments_});
     std::vector<KeptTarget> const targets = sample();
@@ -204,7 +204,9 @@ void FreshTree::plant() {
     tree_.remove_children(kRoot);
     plant_at(kRoot, kRoot);
     context_.criterion.update_settled(tree_.nodes_);
-    tree_.record_event(context_, kRoot, Decision::change);
+    for (NodeId const at : tree_.preorder())
+        if (!tree_.nodes_[at].is_leaf())
+            tree_.record_event(context_, at, at == kRoot ? Decision::change : Decision::split);
 }
 
 // All nodes count what is kept, and how often their tests held, too: those that can be candidates become some then.

@@ -30,7 +30,7 @@ namespace treethink {
 class FreshTree {
 public:
     /// The fresh tree must explain all kept targets. If these are more, the old tree stays.
-    static constexpr std::size_t max_compared = std::size_t{1} << 16;
+    static constexpr std::size_t max_compared = std::size_t{1} << 15;
     /// The fresh tree is grown over so many of them.
     static constexpr std::size_t max_sampled = 128;
     static_assert(max_sampled <= max_sketch_targets);

@@ -46,10 +46,11 @@ _BOUND = 2**62
 class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
     """A world as a Gymnasium environment.
 
-    An action is an index into `actions`, which are those of the schema. The reward is the change
-    of the score, or 0 in worlds without one. Built-in worlds do not end, so `terminated` stays
-    False; `gymnasium.make` truncates episodes after 50 steps. All random numbers come from
-    `np_random`.
+    An action is an index into `actions`, which are those of the schema. The reward is the one that
+    the world states, such as those of MiniGrid, or else the change of the score, or 0 without one.
+    An episode ends where the world is over, or states that a step ends it; most of the built-in
+    worlds do not end. `gymnasium.make` truncates episodes after 50 steps. All random numbers come
+    from `np_random`.
 
     The state itself is in ``info["state"]`` and in ``env.unwrapped.state``.
     ``reset(options={"level": 3})`` starts level 3, which is ``world.reset(3)``;
@@ -160,10 +161,11 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
                 f"an action of {self.world!r} is a whole number from 0 ({self.actions[0]!r})"
                 f" to {last} ({self.actions[last]!r}), got {shown(action)}"
             )
-        after = self.world.step(before, self.actions[int(action)], self.np_random)
+        name = self.actions[int(action)]
+        after = self.world.step(before, name, self.np_random)
         self._state = after
-        reward = float(_score(after) - _score(before))
-        return self._observe(after), reward, self.world.is_over(after), False, {"state": after}
+        reward, ended = self._reward(before, name, after), self._ended(before, name, after)
+        return self._observe(after), reward, ended, False, {"state": after}
 
     def render(self) -> str | Pixels | None:
         """Return the current state as text or as pixels."""
@@ -179,6 +181,17 @@ class WorldEnv(gymnasium.Env[Observation, SupportsInt]):
 
     def __repr__(self) -> str:
         return f"WorldEnv({self.world!r})"
+
+    def _reward(self, before: State, action: str, after: State) -> float:
+        """Return the reward that the world states of the step, or else the change of the score."""
+        stated = self.world.reward(before, action, after) if self.world.states_reward else None
+        return float(_score(after) - _score(before) if stated is None else stated)
+
+    def _ended(self, before: State, action: str, after: State) -> bool:
+        """Return whether the world is over, or states that the step ends the episode."""
+        if self.world.is_over(after):
+            return True
+        return self.world.states_end and bool(self.world.terminated(before, action, after))
 
     def _drawn(self, mode: Literal["ansi", "rgb_array"]) -> str | Pixels:
         world, state = self.world, self.state
@@ -316,10 +329,12 @@ class ObjectState(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action."""
+        if self.state is None:
+            raise StateError(f"{self!r} stands nowhere yet: call reset first")
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self._level is None:
             self.state = self._read()
-        elif self.state is not None:
+        else:
             self.state = self._level.next_state(self.state)
         info = {**info, "state": self.state}
         return observation, reward, bool(terminated), bool(truncated), info

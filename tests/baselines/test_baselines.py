@@ -212,7 +212,8 @@ def test_an_oracle_needs_a_world_that_can_be_asked_about_any_state() -> None:
 
 
 def test_learners_are_listed_by_their_names() -> None:
-    assert {"treethink", "static", "oracle", "paper", "qora", "npe", "npe-star"} == LEARNERS.keys()
+    ours = {"treethink", "static", "oracle", "paper", "qora", "npe", "npe-star"}
+    assert ours | {"memoriser", "knn", "hoeffding"} == LEARNERS.keys()
     assert all(learner.name == name for name, learner in LEARNERS.items())
 
 

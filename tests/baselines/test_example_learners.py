@@ -96,6 +96,26 @@ def test_nearest_neighbours_are_those_of_sorting_all_examples() -> None:
             )
 
 
+@pytest.mark.parametrize("large", [2**40, 2**62 + 2**61])
+def test_nearest_neighbours_of_large_numbers_are_the_nearest(large: int) -> None:
+    """The examples are 32-bit numbers until one is larger; differences may need more than 64."""
+    schema = Schema({"cart": ["pos", "by"]}, {"pos": 1, "by": 1}, ["go"])
+    learner = LEARNERS["knn"](schema, k=1, nearest=1)
+
+    def cart(pos: int, by: int = 0) -> State:
+        return State(schema, [Object(0, "cart", pos=pos, by=by)])
+
+    def told(pos: int) -> int:
+        return learner.predict(cart(pos), "go").mode()[0].by
+
+    places = {3: 7, -large: 1, large: 2, large + 5: 3, 0: 4}
+    for pos, by in places.items():
+        learner.observe(cart(pos), "go", cart(pos, by))
+        assert told(pos) == by
+    asked = {-large + 2: 1, large - 1: 2, large + 1: 2, large + 4: 3, large + 9: 3, 1: 4, 2: 7}
+    assert {pos: told(pos) for pos in asked} == asked
+
+
 def test_features_do_not_depend_on_where_things_are() -> None:
     schema = Schema({"cart": ["pos"], "wall": ["pos"]}, {"pos": 2}, ["go"])
     features = ObjectFeatures(schema, nearest=2)

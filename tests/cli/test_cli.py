@@ -440,6 +440,15 @@ def test_worlds_lists_every_world_with_its_summary_and_options(run: Any) -> None
     assert "goals=2" in text and "A player looks for goals" in text
 
 
+def test_worlds_lists_the_ids_of_the_robotic_warehouse(run: Any) -> None:
+    pytest.importorskip("rware")
+    assert "rware:ID" in run("worlds").out
+    for name in ("rware", "rware:"):
+        assert "tiny-2ag, " in run("worlds", name).out
+    listed = json.loads(run("worlds", "rware", "--json").out)["worlds"]
+    assert {"name": "rware:tiny-2ag"} in listed
+
+
 def test_worlds_describes_and_draws_one_world(run: Any) -> None:
     out = run("worlds", "maze-t").out
     assert out.startswith("`maze` at 32 x 32")

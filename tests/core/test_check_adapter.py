@@ -9,7 +9,7 @@ import pytest
 
 from treethink.checks import check_adapter
 from treethink.checks.adapters import AdapterReport
-from treethink.errors import StateError, WrongTypeError
+from treethink.errors import SettingError, StateError, WrongTypeError
 from treethink.presets import Category
 from treethink.state import Object, Schema, State
 from treethink.worlds import World, make
@@ -231,6 +231,119 @@ def test_a_large_world_in_which_no_state_comes_twice_is_told_so() -> None:
     assert "nothing can be said of hidden variables" in str(check_adapter(Counting(), steps=50))
 
 
+class Stumbling(Swapping):
+    """Code of its own raises an error somewhere."""
+
+    def __init__(self, where: str):
+        super().__init__()
+        self.where, self.calls = where, 0
+
+    def stumble(self, where: str, call: int = 1) -> None:
+        self.calls += where == self.where
+        if where == self.where and self.calls == call:
+            raise KeyError("battery")
+
+    def reset(self, seed: int) -> State:
+        self.stumble("reset")
+        return super().reset(seed).replace(2, pos=(10, 0))
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        self.stumble("dynamics", 3)
+        self.stumble("distribution", 41)  # after all steps
+        return [(state, 1.0)]
+
+    def is_over(self, state: State) -> bool:
+        self.stumble("is_over", 2)
+        return False
+
+
+@pytest.mark.parametrize(
+    "where, says",
+    [
+        ("reset", "in reset(0) it raised KeyError: 'battery'"),
+        ("dynamics", "in step 3, 'wait', it raised KeyError: 'battery'"),
+        ("is_over", "in step 2, 'wait', it raised KeyError: 'battery'"),
+        ("distribution", "asked again about states that it has been in it raised KeyError"),
+    ],
+)
+def test_any_error_of_the_adapter_is_one_finding(where: str, says: str) -> None:
+    text = only_fault(check_adapter(Stumbling(where), steps=40))
+    assert text.startswith("errors: ")
+    assert says in text
+
+
+def test_a_reset_without_a_state_is_one_finding() -> None:
+    class Nothing(Swapping):
+        def reset(self, seed: int) -> State:
+            return None  # type: ignore[return-value]
+
+    report = check_adapter(Nothing())
+    assert only_fault(report) == "values: reset returns None\n    reset must return a State."
+
+
+def test_play_stops_where_the_world_states_the_end() -> None:
+    class Ending(Walls):
+        """`up` ends an episode, and nothing may follow."""
+
+        pure: ClassVar[bool] = False
+        ended = False
+
+        def reset(self, seed: int) -> State:
+            self.ended = False
+            return super().reset(seed)
+
+        def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
+            if self.ended:
+                raise StateError("the episode is over")
+            self.ended = action == "up"
+            return super().sample(state, action, rng)
+
+        def terminated(self, before: State, action: str, after: State) -> bool:
+            return action == "up"
+
+    report = check_adapter(Ending(**SMALL), steps=300)
+    assert not report, report
+    assert report.steps == 300
+
+
+@pytest.mark.parametrize(
+    "later, says",
+    [
+        ({"pos": 1}, None),
+        ({"pos": np.array([1])}, None),
+        ({"pos": 1, "hue": 3}, "must all have the same attributes"),
+    ],
+)
+def test_an_adapter_without_ids_is_checked(later: dict[str, Any], says: str | None) -> None:
+    gymnasium = pytest.importorskip("gymnasium")
+    from treethink.worlds.gym import GymWorld
+
+    class Still(gymnasium.Env):  # type: ignore[misc, name-defined]
+        observation_space = action_space = gymnasium.spaces.Discrete(1)
+        steps = 0
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            self.steps = 0
+            return 0, {}
+
+        def step(self, action: Any) -> Any:
+            self.steps += 1
+            return 0, 0.0, False, False, {}
+
+    schema = Schema({"robot": ["pos"]}, {"pos": 1}, ["wait"])
+
+    def to_state(env: Any) -> Any:
+        return [("robot", later if env.unwrapped.steps else {"pos": 1})]
+
+    report = check_adapter(GymWorld(Still, schema=schema, to_state=to_state), steps=50)
+    if says is None:
+        assert not report, report
+    else:
+        assert says in only_fault(report)
+
+
 def test_only_worlds_are_checked() -> None:
     with pytest.raises(WrongTypeError, match="check_adapter needs a World"):
         check_adapter("maze")
+    with pytest.raises(SettingError, match="seed must be a whole number"):
+        check_adapter(make("walls"), seed="x")  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from treethink.envs import EPISODE, FORMS, WorldEnv, env_id, register_all
+from treethink.envs import EPISODE, FORMS, ObjectState, WorldEnv, env_id, register_all
 from treethink.errors import (
     SchemaError,
     SettingError,
@@ -160,6 +160,35 @@ def test_an_episode_terminates_where_the_world_is_over() -> None:
 
 def over(world: World, seed: int) -> bool:
     return world.is_over(world.reset(seed))
+
+
+def test_rewards_and_ends_are_those_that_the_world_states() -> None:
+    env = WorldEnv(make("minigrid:Empty-5x5"))
+    env.reset(options={"level": 0})
+    taken = [env.actions.index(each) for each in ("forward", "forward", "right")]
+    steps = [env.step(each) for each in [*taken, *[env.actions.index("forward")] * 2]]
+    assert [reward for _, reward, *_ in steps] == [0.0, 0.0, 0.0, 0.0, 1.0]
+    assert [terminated for _, _, terminated, *_ in steps] == [False] * 4 + [True]
+    assert {type(each) for _, *fed, _, _ in steps for each in fed} == {float, bool}
+
+
+class Paying(Walls):
+    """`walls` that pays and ends what it states, which is nothing for a step to the left."""
+
+    name = "paying"
+
+    def reward(self, before: State, action: str, after: State) -> float | None:
+        return None if action == "left" else 2.5
+
+    def terminated(self, before: State, action: str, after: State) -> bool | None:
+        return None if action == "left" else action == "up"
+
+
+def test_what_a_world_does_not_state_of_a_step_is_no_reward_and_no_end() -> None:
+    env = WorldEnv(Paying())
+    env.reset(seed=0)
+    told = {each: env.step(env.actions.index(each))[1:3] for each in ("left", "right", "up")}
+    assert told == {"left": (0.0, False), "right": (2.5, False), "up": (2.5, True)}
 
 
 # -------------------------------------------------------------------------- observations
@@ -360,6 +389,13 @@ def test_before_the_first_reset_there_is_no_state() -> None:
     for ask in (lambda: env.state, lambda: env.step(0), env.render):
         with pytest.raises(StateError, match="call reset first"):
             ask()
+
+
+def test_before_the_first_reset_there_are_no_objects() -> None:
+    wrapped = gymnasium.make("MiniGrid-Empty-5x5-v0")
+    for env in (ObjectState(wrapped), ObjectState(wrapped.unwrapped)):
+        with pytest.raises(StateError, match="call reset first"):
+            env.step(2)
 
 
 def test_unknown_forms_and_modes_are_refused() -> None:

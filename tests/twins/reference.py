@@ -660,7 +660,8 @@ def lengths_of_uncounted(scene: Scene, variables: tuple[str, ...]) -> dict[Test,
     every = [*patterns(scene, variables), *uncounted]
     weights = {each: 2 ** (5 - cost(scene, each, len(variables))) for each in every}
     whole = sum(weights[each] for each in every if each.component is None)
-    choices = {True: log(whole) + log(2), False: log(sum(weights.values())) + log(100)}
+    every_share = sum(weights.values())
+    choices = {True: log(max(whole, 1)) + log(2), False: log(max(every_share, 1)) + log(100)}
     return {each: choices[each.component is None] - log(weights[each]) for each in uncounted}
 
 
@@ -1341,7 +1342,8 @@ class ReferenceTree:
         """Ask the tests of a fresh tree from now on; all nodes count what is kept."""
         self.awaiting_look = []
         self._plant(self.root, fresh)
-        self.on_change("change", "")
+        for each in self.root.branches():
+            self.on_change("change" if each is self.root else "split", each.path)
 
     def _plant(self, node: Node, fresh: Node) -> None:
         node.restart()
@@ -1844,7 +1846,7 @@ MAX_FILTERS = 4
 MAX_SKETCH_TESTS, MAX_SKETCH_DEPTH = 256, 8
 MAX_FRESH_TREES = 1
 """In one transition there are so many fresh trees."""
-MAX_COMPARED, MAX_FRESH_TARGETS = 2**16, 128
+MAX_COMPARED, MAX_FRESH_TARGETS = 2**15, 128
 """A fresh tree must explain so many targets at most, and is grown over so many."""
 MAX_FRESH_TESTS, MAX_ROUNDS = 32, 3
 """It and the old tree have so many tests at most, and it is grown so often,"""

@@ -833,7 +833,7 @@ def test_engine_and_twin_cut_bindings_at_the_same_limit(younger, older, path):
         twins.observe(*transition)
     tree, before = twins.twin.tree("judge", "verdict", "go"), large_crowd(younger, older)
     assert tree.root.left and tree.root.left.left
-    tests = [each.test for each in (tree.root, tree.root.left, tree.root.left.left)]
+    tests = [each.test.dump() for each in (tree.root, tree.root.left, tree.root.left.left)]
     assert tests == [
         ("equality", ("tribe",), ("person",), (1,), (1,)),
         ("equality", ("tribe",), ("person",), (2,), (1,)),

@@ -22,9 +22,10 @@ from treethink.state import Object, Schema, State
 from treethink.stream.parallel import parallel_transitions
 from treethink.stream.random_play import transitions
 from treethink.stream.transition import as_transition
-from treethink.worlds import make, mixed
+from treethink.worlds import World, make, mixed
 from treethink.worlds.gym import GymWorld, Tracker, joint_actions
 from treethink.worlds.gym.tracker import cheapest_pairing
+from treethink.worlds.scene import Distribution
 
 ROW = Schema({"crab": ["pos"], "end": ["pos"]}, {"pos": Position(1)}, ["back", "on"])
 
@@ -200,7 +201,23 @@ def test_joint_actions_are_given_as_the_environment_takes_them(space: Any) -> No
         GymWorld(Joint, schema=schema, to_state=to_state, actions=actions | {"left on": (5, 0)})
 
 
+def test_names_in_order_must_be_as_many_as_the_actions() -> None:
+    only_back = Schema(ROW.classes, ROW.attributes, ["back"])
+    with pytest.raises(
+        SettingError, match=r"takes 2 actions, of Discrete\(2\), and 1 name given: back"
+    ):
+        row_world(schema=only_back)
+    with pytest.raises(SettingError, match=r"or choose some with a dict, .*\{'back': 0\}"):
+        row_world(schema=only_back, actions=["back"])
+    assert row_world(schema=only_back, actions={"back": 0}).actions == ("back",)
+
+
 # ------------------------------------------------------------------------- errors
+
+
+def test_what_to_state_may_return_is_named() -> None:
+    with pytest.raises(WrongTypeError, match=r'got None; .* pairs such as \("crab"'):
+        row_world(to_state=lambda env: None).reset(0)
 
 
 def test_objects_that_do_not_stay_are_named_with_their_classes() -> None:
@@ -278,7 +295,123 @@ def test_names_count_more_than_places() -> None:
     assert [each.hue for each in after] == ["red", "blue"]
 
 
+def test_arrays_are_tracked_as_what_they_hold() -> None:
+    tracker = Tracker()
+    tracker.track([("robot", {"pos": np.array([1, 2])}), ("robot", {"pos": np.array([5, 5])})])
+    after = tracker.track(
+        [("robot", {"pos": np.array([5, 4])}), ("robot", {"pos": np.array([1, 3])})]
+    )
+    assert after == [Object(0, "robot", pos=(1, 3)), Object(1, "robot", pos=(5, 4))]
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [[{"pos": 1}, {"pos": 2, "hue": "red"}]],
+        [[{"pos": 1}], [{"pos": 1, "hue": "red"}]],
+        [[{"pos": 1, "hue": "red"}], [{"pos": 1}]],
+    ],
+)
+def test_things_of_a_class_must_have_the_same_attributes(moments: list[Any]) -> None:
+    tracker = Tracker()
+    with pytest.raises(StateError, match=r"'crab' must all have the same attributes, got .*'hue'"):
+        for moment in moments:
+            tracker.track([("crab", values) for values in moment])
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2)
+    )
+)
+def test_things_move_as_little_as_possible_and_those_that_are_as_they_were_keep_their_ids(
+    moments: tuple[list[int], list[int]],
+) -> None:
+    tracker = Tracker()
+    before, now = ([("crab", {"pos": (x, 0)}) for x in each] for each in moments)
+    tracker.track(before)
+    after = [each.pos[0] for each in tracker.track(now)]
+    assert sorted(after) == sorted(moments[1])
+    assert sum(abs(x - y) for x, y in zip(moments[0], after, strict=True)) == min(
+        sum(abs(x - y) for x, y in zip(moments[0], each, strict=True))
+        for each in permutations(moments[1])
+    )
+    for x in range(5):
+        ids = [i for i, place in enumerate(moments[0]) if place == x]
+        kept = [i for i in ids if after[i] == x]
+        assert kept == ids[: moments[1].count(x)]
+
+
+def test_of_things_that_are_alike_the_lower_ids_stay() -> None:
+    tracker = Tracker()
+    tracker.track([("crab", {"pos": cell}) for cell in [(0, 0), (3, 0), (0, 0), (2, 0)]])
+    after = tracker.track([("crab", {"pos": cell}) for cell in [(1, 0), (2, 0), (0, 0), (2, 0)]])
+    assert [each.pos for each in after] == [(0, 0), (2, 0), (1, 0), (2, 0)]
+
+
+def test_what_does_not_move_is_not_compared_with_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes = []
+
+    def counted(costs: Any) -> list[int]:
+        sizes.append(len(costs))
+        return cheapest_pairing(costs)
+
+    monkeypatch.setattr("treethink.worlds.gym.tracker.cheapest_pairing", counted)
+    things = [("wall", {"pos": (x, y)}) for x in range(20) for y in range(20)]
+    tracker = Tracker()
+    tracker.track(things)
+    after = tracker.track([("wall", {"pos": (30, 30)}), *reversed(things[1:])])
+    assert [each.pos for each in after] == [(30, 30), *(values["pos"] for _, values in things[1:])]
+    assert sizes == [1]
+
+
 # ------------------------------------------------------------------------- mixed worlds
+
+
+class Climb(World):
+    """A number that grows by as much as the world says, unless it is larger than it takes."""
+
+    name = "climb"
+    schema = Schema({"stone": ["height"]}, {"height": 1}, ["up"])
+
+    def __init__(self, by: int, most: int = 100):
+        super().__init__()
+        self.by, self.most = by, most
+
+    def reset(self, seed: int) -> State:
+        return State(self.schema, [Object(0, "stone", height=1_000 * self.by + seed)])
+
+    def dynamics(self, state: State, action: str) -> Distribution:
+        height = state[0].height
+        if self.most < height < 1_000:
+            raise StateError(f"at most {self.most}")
+        return [(state.replace(0, height=height + self.by), 1.0)]
+
+
+def heights(world: World, state: State) -> list[int]:
+    return [after[0].height for after, _ in world.distribution(state, "up")]
+
+
+def test_a_state_of_nowhere_goes_to_the_first_world_that_takes_it() -> None:
+    world = mixed(Climb(1, most=10), Climb(2))
+    low, high = (State(Climb.schema, [Object(0, "stone", height=each)]) for each in (5, 50))
+    for seed in (0, 1):
+        world.reset(seed)
+        fresh = copy.deepcopy(world)
+        fresh.reset(seed)
+        assert (heights(fresh, low), heights(fresh, high)) == ([6], [52])
+
+
+def test_what_may_follow_belongs_to_the_same_world() -> None:
+    world = mixed(Climb(1), Climb(2))
+    state = world.reset(1)
+    world.reset(0)
+    for _ in range(3):
+        [(after, _)] = world.distribution(state, "up")
+        assert after[0].height == state[0].height + 2
+        state = after
 
 
 def test_mixed_worlds_take_turns_and_step_as_their_own() -> None:

@@ -15,16 +15,17 @@ import numpy as np
 import pytest
 
 from command_line import called
-from treethink.checks import check_world
+from treethink.checks import check_adapter, check_world
 from treethink.errors import (
     MissingPackageError,
     SettingError,
     StateError,
     UnknownNameError,
 )
+from treethink.explain.compare.counterexample import situations
 from treethink.metrics import p_value
 from treethink.model import TreeThink
-from treethink.state import State
+from treethink.state import Object, State
 from treethink.stream.random_play import transitions
 from treethink.worlds import make
 from treethink.worlds.gym.minigrid import NOT_FITTING, MiniGrid, fitting_ids, ids
@@ -45,6 +46,7 @@ BROAD = (
     "BabyAI-GoToLocalS5N2", "BabyAI-PutNextLocalS5N3", "BabyAI-KeyInBox", "BabyAI-PickupDistDebug",
     "BabyAI-OpenRedDoor", "BabyAI-SynthS5R2", "BabyAI-UnlockLocal",
 )  # fmt: skip
+MOVING = [each for each in fitting_ids() if "Dynamic-Obstacles" in each]
 CERTAIN = [each for each in fitting_ids() if "Dynamic-Obstacles" not in each]
 
 
@@ -146,6 +148,40 @@ def test_a_door_that_was_never_locked_is_never_locked_in_a_situation() -> None:
     }
 
 
+@pytest.mark.parametrize("name", MOVING)
+def test_situations_with_obstacles_are_states_that_the_environment_can_have(name: str) -> None:
+    world, rng = MiniGrid(name), np.random.default_rng(0)
+    for _ in range(40):
+        state = world.stress_state(rng)
+        assert state is not None and world.beyond_bounds(state) is None
+        for ball in state.of_class("item"):
+            assert not ball.held and ball.pos not in (HELD, GONE), "nothing picks it up"
+        world.step(state, world.actions[rng.integers(3)], rng)
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_a_model_is_checked_where_obstacles_move(name: str) -> None:
+    world = make(f"minigrid:{name}")
+    check = TreeThink(world.schema).check(world, n=10)
+    assert check.stress == 10
+
+
+def test_what_follows_situations_is_stated_as_far_as_the_world_states_it() -> None:
+    few, many = make("minigrid:Dynamic-Obstacles-5x5"), make("minigrid:Dynamic-Obstacles-16x16")
+    for state, action, truth in situations(few, 20, seed=0):
+        assert truth == few.distribution(state, action)
+    for state, action, truth in situations(many, 5, seed=0):
+        assert isinstance(truth, State)
+        assert set(state.changes_to(truth)) - {0}, f"no ball moved with {action}"
+
+
+def test_situations_depend_on_the_seed_alone() -> None:
+    world = make("minigrid:DoorKey-5x5")
+    first, again, other = (list(situations(world, 10, seed)) for seed in (3, 3, 4))
+    assert first == again != other and len(first) == 10
+    assert list(situations(make("maze"), 10, seed=0)) == []
+
+
 def test_other_worlds_have_no_situations_unless_they_say_so() -> None:
     assert make("maze").stress_state(np.random.default_rng(0)) is None
 
@@ -194,6 +230,44 @@ def test_obstacles_move_as_often_as_is_stated() -> None:
         counts[after] = counts.get(after, 0) + 1
     assert counts.keys() <= stated.keys()
     assert p_value(counts, {after: stated[after] for after in stated}) > 1e-4
+
+
+def test_obstacles_at_the_edge_move_as_often_as_is_stated() -> None:
+    world = make("minigrid:Dynamic-Obstacles-5x5")
+    state = world.reset(0)
+    ball, other = state.of_class("item")
+    inner = [each for each in state if each.class_name != "wall" or each.pos[0] > 1]
+    state = State(state.schema, inner).replace(ball.id, pos=(0, 2)).replace(0, pos=(2, 3))
+    state = state.replace(other.id, pos=(3, 1))
+    stated = dict(world.distribution(state, "left"))
+    rng = np.random.default_rng(0)
+    counts: dict[State, float] = {}
+    for _ in range(2_000):
+        after = world.step(state, "left", rng)
+        counts[after] = counts.get(after, 0) + 1
+    assert counts.keys() <= stated.keys()
+    assert p_value(counts, stated) > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"pos": HELD, "held": True}, "ball 1 is at .-1, -1."),
+        ({"pos": GONE}, "ball 1 is at .-2, -2."),
+        ({"pos": (5, 2)}, "ball 1 is at .5, 2., which is not on the grid"),
+    ],
+)
+def test_obstacles_off_the_grid_are_refused(changes: dict[str, Any], says: str) -> None:
+    world = make("minigrid:Dynamic-Obstacles-5x5")
+    state = world.reset(0).replace(1, **changes)
+    ask: Any
+    for ask in (
+        lambda: world.step(state, "left", np.random.default_rng(0)),
+        lambda: world.distribution(state, "left"),
+        lambda: world.truth(state, "left", state),
+    ):
+        with pytest.raises(StateError, match=says):
+            ask()
 
 
 def test_many_obstacles_state_no_distribution_but_what_followed() -> None:
@@ -269,6 +343,82 @@ def test_a_state_that_the_environment_cannot_have_is_refused() -> None:
     ):
         with pytest.raises(StateError, match=says):
             world.step(state.replace_many(changes), "forward", rng)
+
+
+def test_an_empty_id_suggests_ids_that_fit() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        make("minigrid:")
+    plain = {each.removeprefix("MiniGrid-").rpartition("-v")[0] for each in fitting_ids()}
+    assert set(caught.value.known) == plain
+    assert "lists them" in str(caught.value) and "WFC" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["DoorKey-5x5", "Dynamic-Obstacles-5x5"])
+def test_a_state_needs_exactly_one_agent(name: str) -> None:
+    world = make(f"minigrid:{name}")
+    state = world.reset(0)
+    none = State(state.schema, [each for each in state if each.class_name != "agent"])
+    two = State(state.schema, [*state, Object(999, "agent", **state[0].values)])
+    for wrong, count in ((none, 0), (two, 2)):
+        says = f"exactly one agent, the state has {count}"
+        with pytest.raises(StateError, match=says):
+            world.distribution(wrong, "left")
+        with pytest.raises(StateError, match=says):
+            world.step(wrong, "left", np.random.default_rng(0))
+        with pytest.raises(StateError, match=says):
+            world.render(wrong, "rgb_array")
+
+
+def test_a_step_that_the_environment_cannot_make_is_refused() -> None:
+    world = make("minigrid:GoToDoor-5x5")
+    state = next(
+        state for state in map(world.reset, range(99)) if any(d.pos[0] == 0 for d in doors(state))
+    )
+    door = next(each for each in doors(state) if each.pos[0] == 0)
+    out = state.replace(door.id, state="open").replace(0, pos=door.pos, heading=(-1, 0))
+    with pytest.raises(
+        StateError, match=r"cannot do 'forward' .* at \(0, \d\) and faces \(-1, 0\)"
+    ):
+        world.distribution(out, "forward")
+    assert world.distribution(state, "left") == make(world.name).distribution(state, "left")
+
+
+def doors(state: State) -> list[Object]:
+    return list(state.of_class("door"))
+
+
+def test_an_adapter_check_goes_on_where_the_environment_would_fail() -> None:
+    for seed in range(5):
+        report = check_adapter(make("minigrid:GoToDoor-5x5"), steps=300, seed=seed)
+        assert {each.check for each in report.faults} <= {"values"}
+
+
+@pytest.mark.parametrize("name", ["DoorKey-5x5", "Dynamic-Obstacles-5x5", "BabyAI-GoToObj"])
+def test_a_step_does_not_depend_on_what_the_world_was_asked_before(name: str) -> None:
+    world = make(f"minigrid:{name}")
+    other = world.reset(5)
+    refused = other.replace(0, heading=(1, 1))
+    nowhere = world.reset(1).replace(0, pos=(99, 99))
+
+    def fails(state: State) -> None:
+        with pytest.raises(StateError):
+            world.distribution(state, "left")
+
+    between: list[Any] = [
+        lambda: world.render(other, "rgb_array"),
+        lambda: fails(refused),
+        lambda: fails(nowhere),
+        lambda: world.stress_state(np.random.default_rng(0)),
+    ]
+    for ask in between:
+        for action in world.actions:
+            state = world.step(world.reset(2), "left", np.random.default_rng(0))
+            ask()
+            after = world.step(state, action, np.random.default_rng(1))
+            fresh = make(world.name)
+            assert after == fresh.step(state, action, np.random.default_rng(1))
+            assert world.reward(state, action, after) == fresh.reward(state, action, after)
+            assert world.distribution(state, action) == fresh.distribution(state, action)
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from treethink.checks import check_world
-from treethink.errors import MissingPackageError, SettingError, UnknownNameError
+from treethink.errors import MissingPackageError, SettingError, StateError, UnknownNameError
 from treethink.state import State
 from treethink.stream.random_play import transitions
-from treethink.worlds import World, make
-from treethink.worlds.gym.warehouse import COMMANDS, GO, HEADINGS
+from treethink.worlds import World, make, mixed
+from treethink.worlds.gym.warehouse import COMMANDS, GO, HEADINGS, known_ids, summary
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("rware")
@@ -127,6 +127,27 @@ def test_stress_states_are_states_of_the_package() -> None:
         moved += world.distribution(state, GO)[0][0] != state
     assert loaded > 150
     assert moved > 80
+
+
+def test_states_of_another_warehouse_are_refused_so_several_can_be_mixed() -> None:
+    two, four = make("rware:tiny-2ag"), make("rware:tiny-4ag")
+    state = four.reset(0)
+    with pytest.raises(StateError, match=r"has 2 robots and .* the state has 4 and"):
+        two.distribution(state, GO)
+    assert mixed(two, four).distribution(state, GO) == four.distribution(state, GO)
+    robot = state.of_class("robot")[0]
+    with pytest.raises(StateError, match=r"heading of .* must be one of"):
+        four.distribution(state.replace(robot.id, heading=(1, 1)), GO)
+
+
+def test_ids_are_listed_by_size_and_number() -> None:
+    ids = known_ids()
+    assert len(ids) == len(set(ids)) > 100
+    assert [ids.index(each) for each in ("tiny-9ag", "tiny-10ag")] == [
+        ids.index("tiny-1ag") + 8,
+        ids.index("tiny-1ag") + 9,
+    ]
+    assert all(each in summary() for each in ids)
 
 
 def test_wrong_names_are_refused() -> None:

@@ -23,7 +23,8 @@ from treethink.metrics import Value
 from treethink.state import Schema, State
 
 _FARTHEST = 8
-_MISSING = 1_000  # farther than any number from any other
+_NARROW = 2**30  # differences of numbers up to here fit 32 bits, which are faster
+_MISSING = -_NARROW  # far from all numbers that are likely
 
 
 class NearestNeighbours(Learner):
@@ -159,7 +160,8 @@ class _Examples:
         self._steps: list[int] = []
         self._rows: list[Row] = []
         self._outcomes: list[tuple[Outcome, ...]] = []
-        self._table: npt.NDArray[np.int32] = np.empty((64, self.width), np.int32)
+        #: Of 32 bits, until a number needs more.
+        self._table: npt.NDArray[np.signedinteger[Any]] = np.empty((64, self.width), np.int32)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -171,7 +173,10 @@ class _Examples:
                 raise ValueError(f"a row must have {self.width} features, got {len(row)}")
             if len(self) == len(self._table):
                 self._table = np.concatenate([self._table, np.empty_like(self._table)])
-            self._table[len(self)] = _numbers(row)
+            numbers = _numbers(row)
+            if numbers.dtype == np.int64 != self._table.dtype:
+                self._table = self._table.astype(np.int64)
+            self._table[len(self)] = numbers
             self._steps.append(step)
             self._rows.append(row)
             self._outcomes.append(outcomes)
@@ -187,8 +192,8 @@ class _Examples:
 
     def nearest(self, row: Row, k: int) -> list[tuple[Outcome, ...]]:
         """Return the outcomes of the k examples that differ least; of equals, the latest."""
-        differences = np.abs(self._table[: len(self)] - _numbers(row))
-        distances = np.minimum(differences, self._most).sum(axis=1)
+        differences = _differences(self._table[: len(self)], _numbers(row))
+        distances = np.minimum(differences, self._most.astype(differences.dtype)).sum(axis=1)
         latest_first = np.argsort(distances[::-1], kind="stable")[:k]
         return [self._outcomes[len(self) - 1 - i] for i in latest_first.tolist()]
 
@@ -197,5 +202,20 @@ class _Examples:
         return [list(each) for each in zip(self._steps, self._rows, self._outcomes, strict=True)]
 
 
-def _numbers(row: Row) -> npt.NDArray[np.int32]:
-    return np.array([_MISSING if each is None else each for each in row], np.int32)
+def _numbers(row: Row) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return a row as numbers: of 32 bits if they fit, else of 64."""
+    numbers = [_MISSING if each is None else each for each in row]
+    fit = not numbers or (min(numbers) >= -_NARROW and max(numbers) < _NARROW)
+    return np.array(numbers, np.int32 if fit else np.int64)
+
+
+def _differences(table: npt.NDArray[Any], row: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return by how much each row of a table differs from one, feature by feature."""
+    difference: npt.NDArray[Any]
+    if table.dtype == row.dtype == np.int32:
+        difference = np.abs(table - row)
+        return difference
+    # The larger less the smaller, without a sign: no difference is too large for that.
+    larger, smaller = np.maximum(table, row), np.minimum(table, row)
+    difference = larger.view(np.uint64) - smaller.view(np.uint64)
+    return difference

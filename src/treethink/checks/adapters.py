@@ -9,6 +9,7 @@
 - **hidden**: the same state and action always lead to the same distribution. If two equal states
   have different futures, something that matters is not in the state;
 - **values**: states obey the schema, and values are within stated bounds;
+- **errors**: the world answers without an error, whatever is asked;
 - **sizes**: how many objects, values and actions there are, and what costs a learner time;
 - **speed**: how long resets and steps take.
 
@@ -132,19 +133,24 @@ def check_adapter(world: World, steps: int = 2_000, seed: int = 0) -> AdapterRep
     (False, {'wall': 38, 'player': 1})
     """
     check_world_type(world, "check_adapter")
-    number = whole_number("steps", steps, 1)
+    number, seed = whole_number("steps", steps, 1), whole_number("seed", seed)
     report = AdapterReport(world.name)
     futures = Futures(world)
     clock = _Clock()
+    played = _play(world, report, number, seed, clock)
     try:
-        _check_reset(world, report, seed)
-        for before, action, after, occasion in _play(world, report, number, seed, clock):
-            _check_transition(report, world, before, action, after)
-            futures.add(before, action, after, occasion)
-    except TreeThinkError as error:
-        _add_error(report, error)
-    for finding in futures.findings(np.random.default_rng(seed)):
-        report.add(*finding)
+        if _check_reset(world, report, seed, clock):
+            for before, action, after, occasion in played:
+                _check_transition(report, world, before, action, after)
+                futures.add(before, action, after, occasion)
+    except Exception as error:  # the world may run any code
+        _add_error(report, error, clock)
+    try:
+        for finding in futures.findings(np.random.default_rng(seed)):
+            report.add(*finding)
+    except Exception as error:
+        clock.latest = "when it was asked again about states that it has been in"
+        _add_error(report, error, clock)
     report.repeated = futures.repeated
     _add_sizes(report, world, futures)
     _add_speed(report, clock)
@@ -155,14 +161,16 @@ def check_adapter(world: World, steps: int = 2_000, seed: int = 0) -> AdapterRep
 
 
 class _Clock:
-    """Adds up the time of resets and steps."""
+    """Adds up the time of resets and steps, and keeps in words which was the latest."""
 
     def __init__(self) -> None:
+        self.latest = "before its first reset"
         self.seconds = {"reset": 0.0, "step": 0.0}
         self.calls = {"reset": 0, "step": 0}
 
-    def time(self, what: str, call: Callable[[], State]) -> State:
+    def time(self, what: str, latest: str, call: Callable[[], State]) -> State:
         """Return what a call returns, and count its time."""
+        self.latest = latest
         start = perf_counter()
         result = call()
         self.seconds[what] += perf_counter() - start
@@ -177,19 +185,20 @@ def _play(
 
     The same actions lead to equal states, where nothing is left to chance; so do few actions.
     """
-    rng = np.random.default_rng(whole_number("seed", seed))
+    rng = np.random.default_rng(seed)
     while report.steps < steps:
         level, actions = int(rng.integers(2**31)), _some_actions(world, rng)
         same = [actions[i] for i in rng.integers(len(actions), size=_EPISODE).tolist()]
         for repeat in range(_REPEATS):
             chosen = same if repeat % 2 else rng.choice(actions, size=_EPISODE).tolist()
-            state = clock.time("reset", partial(world.reset, level))
+            state = clock.time("reset", f"in reset({level})", partial(world.reset, level))
             occasion = Occasion(level, (level, repeat))
             for action in chosen[: steps - report.steps]:
-                after = clock.time("step", partial(world.step, state, action, rng))
+                call = f"in step {report.steps + 1}, {action!r},"
+                after = clock.time("step", call, partial(world.step, state, action, rng))
                 report.steps += 1
                 yield state, action, after, occasion
-                if world.is_over(after):
+                if world.is_over(after) or world.terminated(state, action, after):
                     break
                 occasion = occasion.after(action, after != state)
                 state = after
@@ -203,16 +212,22 @@ def _some_actions(world: World, rng: np.random.Generator) -> list[str]:
     return [actions[i] for i in rng.permutation(len(actions))[:2].tolist()]
 
 
-def _check_reset(world: World, report: AdapterReport, seed: int) -> None:
-    """The same seed gives the same first state, whatever happened in between."""
+def _check_reset(world: World, report: AdapterReport, seed: int, clock: _Clock) -> bool:
+    """The same seed gives the same first state, whatever happened in between.
+
+    Return whether there is a state to begin with.
+    """
+    clock.latest = f"in reset({seed})"
     first = world.reset(seed)
     if not isinstance(first, State):
-        report.add("values", f"reset returns {shown(first)}", "reset must return a State")
-        return
+        report.add("values", f"reset returns {shown(first)}", "reset must return a State.")
+        return False
+    clock.latest = f"in reset({seed + 1})"
     world.reset(seed + 1)
+    clock.latest = f"in reset({seed}), the second time,"
     again = world.reset(seed)
     if again == first:
-        return
+        return True
     if _anonymous(first) == _anonymous(again):
         report.add(
             "ids",
@@ -225,6 +240,7 @@ def _check_reset(world: World, report: AdapterReport, seed: int) -> None:
             f"reset({seed}) gives another state the second time",
             "Seed everything that is random in reset with its argument.",
         )
+    return True
 
 
 def _anonymous(state: State) -> Counter[Any]:
@@ -289,12 +305,15 @@ def _check_swaps(report: AdapterReport, before: State, action: str, after: State
 # ---------------------------------------------------------------------- errors, sizes, speed
 
 
-def _add_error(report: AdapterReport, error: TreeThinkError) -> None:
-    report.add(
-        "values",
-        f"after {many(report.steps, 'step')} it raised {type(error).__name__}: {error}",
-        "Every state must obey the schema: correct the value, or the schema.",
-    )
+def _add_error(report: AdapterReport, error: Exception, clock: _Clock) -> None:
+    what = f"{clock.latest} it raised {type(error).__name__}: {error}"
+    if isinstance(error, TreeThinkError):
+        advice = (
+            "Every state must obey the schema, and keep its objects: correct it, or the schema."
+        )
+        report.add("values", what, advice)
+    else:
+        report.add("errors", what, "Correct the code that raised it: play must not end so.")
 
 
 def _add_sizes(report: AdapterReport, world: World, futures: Futures) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,13 @@ from treethink.cli._options import AsJson, NoPlugins, complete_world, make_world
 from treethink.cli._output import print_json
 from treethink.terminal import coloured, say, say_wrapped, terminal
 from treethink.worlds import WORLDS, World, draw
-from treethink.worlds.gym.minigrid import PREFIX, fitting_ids, is_installed, summary
+from treethink.worlds.gym import minigrid, warehouse
+
+#: Packages whose ids are worlds, by the start of their names: their ids, and these in a few lines.
+_PACKAGES = {
+    minigrid.PREFIX: (minigrid.fitting_ids, minigrid.summary),
+    warehouse.PREFIX: (warehouse.known_ids, warehouse.summary),
+}
 
 
 def worlds(
@@ -35,11 +42,13 @@ def worlds(
       treethink worlds
       treethink worlds keys                 # its specification and a level
       treethink worlds minigrid             # the ids of MiniGrid and BabyAI
+      treethink worlds rware                # the ids of RWARE
       treethink worlds --json | jq -r '.worlds[].name'
     """
-    if name in (PREFIX, PREFIX.removesuffix(":")):
-        _list_minigrid(as_json)
-        return
+    for prefix, (ids, summary) in _PACKAGES.items():
+        if name in (prefix, prefix.removesuffix(":")):
+            _list_ids(prefix, ids, summary, as_json)
+            return
     world = None if name is None else make_world(name, no_plugins=no_plugins)
     if as_json:
         listed = [_entry(each) for each in WORLDS.values()] if world is None else [_details(world)]
@@ -57,9 +66,12 @@ def _list_worlds(console: Console) -> None:
         options = " ".join(f"{option}={value}" for option, value in world.defaults.items())
         lines = [Text(world.summary()), *([Text(options, "quiet")] if options else [])]
         table.add_row(Text(name), Text("\n").join(lines))
-    if is_installed():
+    if minigrid.is_installed():
         more = Text("MiniGrid and BabyAI, such as minigrid:DoorKey-8x8: treethink worlds minigrid")
-        table.add_row(Text(f"{PREFIX}ID"), more)
+        table.add_row(Text(f"{minigrid.PREFIX}ID"), more)
+    if warehouse.is_installed():
+        more = Text("Robotic Warehouse, such as rware:tiny-2ag: treethink worlds rware")
+        table.add_row(Text(f"{warehouse.PREFIX}ID"), more)
     console.print(table, markup=False, highlight=False)
     say(console, "")
     say_wrapped(
@@ -67,10 +79,12 @@ def _list_worlds(console: Console) -> None:
     )
 
 
-def _list_minigrid(as_json: bool) -> None:
-    """List the ids of MiniGrid and BabyAI."""
+def _list_ids(
+    prefix: str, ids: Callable[[], list[str]], summary: Callable[[], str], as_json: bool
+) -> None:
+    """List the ids of a package."""
     if as_json:
-        print_json("worlds", worlds=[{"name": f"{PREFIX}{each}"} for each in fitting_ids()])
+        print_json("worlds", worlds=[{"name": f"{prefix}{each}"} for each in ids()])
         return
     for line in summary().splitlines():
         say_wrapped(terminal(), line) if line else say(terminal(), "")

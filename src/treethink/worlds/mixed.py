@@ -8,7 +8,7 @@ Levels of several sizes together keep a rule from being about one of them.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -42,8 +42,10 @@ class Mixed(World):
     Start
         That of the world whose turn it is: seeds 0, 1, ... take the worlds in turn.
     Dynamics, reward and end
-        Those of the world that the state is from. A state that none of them has made yet goes to
-        the first world that takes it.
+        Those of the world that the state is from: that made it last, by a reset, by a step, or as
+        something that may follow. Any other state goes to the first world that takes it, in the
+        order in which they are given. If not all worlds are `pure`, every state goes to the world
+        of the last reset.
     """
 
     name = "mixed"
@@ -78,7 +80,8 @@ class Mixed(World):
         return self._remember(after, world)
 
     def dynamics(self, state: State, action: str) -> Distribution:
-        return self._ask(state, lambda world: world.distribution(state, action))[1]
+        world, following = self._ask(state, lambda world: world.distribution(state, action))
+        return [(self._remember(after, world), chance) for after, chance in following]
 
     def truth(self, before: State, action: str, after: State) -> Distribution | State:
         self._check(before, action)
@@ -149,22 +152,19 @@ class Mixed(World):
         return state
 
     def _ask(self, state: State, question: Callable[[World], T]) -> tuple[World, T]:
-        """Return the world of a state, and its answer."""
+        """Return the world of a state, and its answer; a StateError is how a world refuses it."""
         if not self.pure:
             return self._now, question(self._now)
         known = self._from.get(state)
         if known is not None:
             return known, question(known)
         refusals: list[StateError] = []
-        for world in self._candidates():
+        for world in self.worlds:
             try:
                 return world, question(world)
             except StateError as error:
                 refusals.append(error)
         raise refusals[0]
-
-    def _candidates(self) -> Sequence[World]:
-        return [self._now, *(each for each in self.worlds if each is not self._now)]
 
 
 __all__ = ["Mixed", "mixed"]

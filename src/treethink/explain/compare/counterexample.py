@@ -283,16 +283,26 @@ def _cases(
 
 def _stress_cases(model: TreeThink, world: World, count: int, seed: int) -> Iterator[_Case]:
     """Yield situations put together at random, if the world has them, each with one action."""
+    for state, action, truth in situations(world, count, seed):
+        step = Transition(state, action, state)
+        feedback = true_feedback(model.feedback, step, truth, world)
+        yield _Case(state, action, truth, feedback, stress=True)
+
+
+def situations(world: World, count: int, seed: int) -> Iterator[tuple[State, str, Truth]]:
+    """Yield situations put together at random, if the world has them, each with a random action.
+
+    What follows is the world's `truth`: the distribution, or one of many outcomes if it states
+    none.
+    """
     rng = np.random.default_rng(seed)
+    (chance,) = rng.spawn(1)  # so that situations do not depend on what follows the ones before
     for _ in range(count):
         state = world.stress_state(rng)
         if state is None:
             return
         action = world.actions[int(rng.integers(len(world.actions)))]
-        truth = world.distribution(state, action)
-        step = Transition(state, action, state)
-        feedback = true_feedback(model.feedback, step, truth, world)
-        yield _Case(state, action, truth, feedback, stress=True)
+        yield state, action, world.truth(state, action, world.step(state, action, chance))
 
 
 def _rank(pair: tuple[_Kind, Example]) -> tuple[bool, int]:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
+from treethink.explain.compare.counterexample import situations
 from treethink.metrics import TOLERANCE, StateScores, Truth, error
 from treethink.repro.runner.spec import HELD_OUT, Run
 from treethink.state import State
@@ -45,7 +44,7 @@ def score(
     fewer = min(run.score, MOST_ELSEWHERE)
     return {
         "held_out": scored(_played(world, run.score, run)),
-        "stress": scored(_stress(world, fewer, run.seed)),
+        "stress": scored(situations(world, fewer, HELD_OUT + run.seed)),
         "transfer": None if elsewhere is None else scored(_played(elsewhere, fewer, run)),
     }
 
@@ -62,17 +61,6 @@ def _likeliest(truth: Truth, predicted: State) -> State:
 def _played(world: World, steps: int, run: Run) -> Iterator[tuple[State, str, Truth]]:
     for before, action, after, *_ in transitions(world, steps, HELD_OUT + run.seed, run.episode):
         yield before, action, world.truth(before, action, after)
-
-
-def _stress(world: World, situations: int, seed: int) -> Iterator[tuple[State, str, Truth]]:
-    """Yield situations put together at random, if the world has them, each with a random action."""
-    rng = np.random.default_rng(HELD_OUT + seed)
-    for _ in range(situations):
-        state = world.stress_state(rng)
-        if state is None:
-            return
-        action = world.actions[int(rng.integers(len(world.actions)))]
-        yield state, action, world.distribution(state, action)
 
 
 def check_scored(value: Mapping[str, Any]) -> str | None:

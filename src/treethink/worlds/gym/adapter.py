@@ -26,7 +26,7 @@ from treethink.errors import (
     shown,
 )
 from treethink.state import Object, Schema, State
-from treethink.text import listed
+from treethink.text import listed, many
 from treethink.worlds.base import World
 from treethink.worlds.gym.rewards import Reader, Rewards, reward_reader
 from treethink.worlds.gym.tracker import Tracker, is_thing
@@ -94,7 +94,7 @@ class GymWorld(World):
         keep their ids. If the environment has no ids, return pairs of a class and its values, such
         as ``("crab", {"pos": (3, 4)})``: a `Tracker` numbers them.
     actions
-        The environment's action for each name, as a dict, or a list of names in the
+        The environment's action for each name, as a dict, or a list of all names in the
         environment's order. The default is the order of the schema. For an environment that takes
         several numbers, see `joint_actions`.
     looks
@@ -173,6 +173,8 @@ class GymWorld(World):
         self._codes = self._action_codes(actions)
         for env in self._envs:
             self._check_codes(env.action_space)
+            if not isinstance(actions, Mapping):
+                self._check_all_named(env.action_space)
         self._state: State | None = None
         self._score = 0
         self._over = False
@@ -317,7 +319,8 @@ class GymWorld(World):
             return self._tracked(objects)
         if objects is None or not all(isinstance(each, Object) for each in objects):
             raise WrongTypeError(
-                f"{self._where}: to_state must return Objects or a State, got {shown(returned)}"
+                f"{self._where}: to_state must return Objects or a State, got {shown(returned)};"
+                ' for objects without ids return pairs such as ("crab", {"pos": (3, 4)})'
             )
         return objects
 
@@ -374,6 +377,17 @@ class GymWorld(World):
                     f"{self._where}: the environment takes actions of {space}, and for {name!r}"
                     f" none of them was given"
                 )
+
+    def _check_all_named(self, space: Any) -> None:
+        """Raise an error if names in the environment's order are fewer than its actions."""
+        names = list(self._codes)
+        count = getattr(space, "n", None) if getattr(space, "shape", None) == () else None
+        if count is not None and len(names) < count:
+            raise SettingError(
+                f"{self._where}: the environment takes {count} actions, of {space}, and"
+                f" {many(len(names), 'name')} given: {listed(names)}. Name all of them in its"
+                f" order, or choose some with a dict, such as actions={dict.fromkeys(names[:1], 0)}"
+            )
 
     def _codes_by_name(self, actions: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
         """Return names with their codes; names in a list get the environment's numbers."""

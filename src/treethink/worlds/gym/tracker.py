@@ -4,13 +4,15 @@
 
 A source such as a picture, a grid of codes or a list of obstacles says what there is, and not which
 is which. The tracker pairs the things of a class with those of the moment before such that they
-move, in total, as little as possible; among equal pairings it takes the one in which lower ids have
-the earlier things. What moves further than to its neighbour's old place is so confused with the
-neighbour: let the source number its objects where it can.
+move, in total, as little as possible. Things that are as they were keep their ids, lower ids first
+where several are alike; other ties are broken in a fixed way. What moves further than to its
+neighbour's old place is so confused with the neighbour: let the source number its objects where it
+can.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -43,19 +45,16 @@ class Tracker:
 
     def track(self, things: Iterable[Thing]) -> list[Object]:
         """Return the things as objects, in the order of their ids."""
-        now = [_checked(each) for each in things]
-        if not self._known:
-            self._known = [Object(i, name, **values) for i, (name, values) in enumerate(now)]
-            return list(self._known)
-        _check_counts(self._known, now)
-        objects: list[Object] = []
-        for name in dict.fromkeys(each.class_name for each in self._known):
-            old = [each for each in self._known if each.class_name == name]
-            new = [values for own, values in now if own == name]
-            costs = [[_distance(each.values, values) for values in new] for each in old]
-            pairs = zip(old, cheapest_pairing(costs), strict=True)
-            objects += [Object(each.id, name, **new[which]) for each, which in pairs]
-        self._known = sorted(objects, key=lambda each: each.id)
+        now = [_as_object(i, each) for i, each in enumerate(things)]
+        _check_attributes([*self._known, *now])
+        if self._known:
+            _check_counts(self._known, now)
+            now = [
+                paired
+                for name in dict.fromkeys(each.class_name for each in self._known)
+                for paired in _paired(_of_class(self._known, name), _of_class(now, name))
+            ]
+        self._known = sorted(now, key=lambda each: each.id)
         return list(self._known)
 
 
@@ -65,19 +64,36 @@ def is_thing(thing: Any) -> bool:
     return is_pair and isinstance(thing[0], str) and isinstance(thing[1], Mapping)
 
 
-def _checked(thing: Any) -> Thing:
-    if not is_thing(thing):
+def _as_object(id_: int, thing: Any) -> Object:
+    """Return a thing as an object, which also makes plain values of its arrays."""
+    if not is_thing(thing) or not all(isinstance(each, str) for each in thing[1]):
         raise WrongTypeError(
             f'a thing is a pair such as ("crab", {{"pos": (0, 0)}}), got {shown(thing)}'
         )
-    return thing[0], thing[1]
+    return Object(id_, thing[0], **thing[1])
 
 
-def _check_counts(known: Sequence[Object], now: Sequence[Thing]) -> None:
+def _of_class(objects: Iterable[Object], name: str) -> list[Object]:
+    return [each for each in objects if each.class_name == name]
+
+
+def _check_attributes(objects: Iterable[Object]) -> None:
+    """Raise an error if things of one class have different attributes."""
+    firsts: dict[str, Object] = {}
+    for each in objects:
+        first = firsts.setdefault(each.class_name, each)
+        if each.values.keys() != first.values.keys():
+            raise StateError(
+                f"things of class {each.class_name!r} must all have the same attributes, got"
+                f" {sorted(first.values)} and {sorted(each.values)}: {shown(dict(first.values))}"
+                f" and {shown(dict(each.values))}"
+            )
+
+
+def _check_counts(known: Sequence[Object], now: Sequence[Object]) -> None:
     """Raise an error if there are more or fewer things of a class than before."""
-    for name in sorted({each.class_name for each in known} | {name for name, _ in now}):
-        before = sum(each.class_name == name for each in known)
-        after = sum(each == name for each, _ in now)
+    for name in sorted({each.class_name for each in [*known, *now]}):
+        before, after = len(_of_class(known, name)), len(_of_class(now, name))
         if before != after:
             raise StateError(
                 f"there were {before} of class {name!r} and now there are {after}: objects must"
@@ -86,15 +102,43 @@ def _check_counts(known: Sequence[Object], now: Sequence[Thing]) -> None:
             )
 
 
-def _distance(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:
-    """Return how far two things are from each other: the sum over the numbers of their values."""
+def _paired(old: Sequence[Object], new: Sequence[Object]) -> list[Object]:
+    """Return the new objects of a class with the ids of the old ones that they are paired with.
+
+    What is as it was costs nothing, so some cheapest pairing keeps it; only the rest is searched.
+    """
+    alike: dict[frozenset[tuple[str, Any]], deque[Object]] = {}
+    for each in new:
+        alike.setdefault(_key(each), deque()).append(each)
+    pairs, moved = [], []
+    for each in old:
+        if same := alike.get(_key(each)):
+            pairs.append((each, same.popleft()))
+        else:
+            moved.append(each)
+    taken = {each.id for _, each in pairs}
+    rest = [each for each in new if each.id not in taken]
+    costs = [[_distance(one, other) for other in rest] for one in moved]
+    pairs += [(one, rest[i]) for one, i in zip(moved, cheapest_pairing(costs), strict=True)]
+    return [Object(one.id, one.class_name, **other.values) for one, other in pairs]
+
+
+def _key(each: Object) -> frozenset[tuple[str, Any]]:
+    return frozenset(each.values.items())
+
+
+def _distance(old: Object, new: Object) -> int:
+    """Return how far two objects are from each other: the sum over the numbers of their values."""
     total = 0
-    for name, value in new.items():
-        a = old[name] if isinstance(old[name], tuple) else (old[name],)
-        b = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+    for name, value in new.values.items():
+        before = old.values[name]
+        a = before if isinstance(before, tuple) else (before,)
+        b = value if isinstance(value, tuple) else (value,)
         for x, y in zip(a, b, strict=False):
-            named = isinstance(x, str | bool) or isinstance(y, str | bool)
-            total += _OTHER_VALUE * (x != y) if named else abs(int(x) - int(y))
+            if isinstance(x, str | bool) or isinstance(y, str | bool):
+                total += _OTHER_VALUE * (x != y)
+            else:
+                total += abs(x - y)
     return total
 
 

@@ -15,13 +15,22 @@ combination of commands instead (`forward+left`). docs/worlds.md compares the tw
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from treethink.errors import SettingError, UnknownNameError, missing_package, shown
+from treethink.errors import (
+    MissingPackageError,
+    SettingError,
+    StateError,
+    UnknownNameError,
+    missing_package,
+    shown,
+)
 from treethink.presets import Category, Flag, Number, Position
 from treethink.state import Object, Schema, State
 from treethink.worlds.base import Bounds, Cell, World
@@ -37,6 +46,7 @@ COMMANDS = ("wait", "forward", "left", "right", "load")
 GO = "go"
 #: Headings in the package's order: up, down, left, right.
 HEADINGS: Sequence[Cell] = ((0, -1), (0, 1), (-1, 0), (1, 0))
+_ID, _ROBOTS_OF = re.compile(r"rware-(.+)-v2"), re.compile(r"-(\d+)ag")
 #: The layers of the package's grid.
 _ROBOTS, _SHELVES = 0, 1
 _MOST_JOINT = 1_000
@@ -153,7 +163,7 @@ class Warehouse(World):
 
         env, robots, shelves = self._env, _by_number(state), list(state.of_class("shelf"))
         if len(robots) != len(env.agents) or len(shelves) != len(env.shelfs):
-            raise SettingError(
+            raise StateError(
                 f"{self._where} has {len(env.agents)} robots and {len(env.shelfs)} shelves, the"
                 f" state has {len(robots)} and {len(shelves)}"
             )
@@ -327,23 +337,51 @@ def make_warehouse(name: str, options: Mapping[str, int]) -> Warehouse:
     return Warehouse(name.partition(":")[2], joint=name.startswith(JOINT_PREFIX))
 
 
-def _make_env(warehouse: str, name: str) -> Any:
-    """Return the package's environment of that id, without a time limit and observations."""
+def is_installed() -> bool:
+    """Return whether RWARE is installed, without importing it."""
+    return importlib.util.find_spec("rware") is not None
+
+
+def known_ids() -> list[str]:
+    """Return the ids without the package's name and version, by size, ending and number."""
     try:
         import gymnasium
         import rware
     except ImportError as error:
-        raise missing_package(f"the world {name!r} needs RWARE", "rware") from error
+        raise missing_package("these worlds need RWARE", "rware") from error
     del rware  # importing it registers the environments
-    prefix, suffix = "rware-", "-v2"
-    known = {
-        each[len(prefix) : -len(suffix)]
-        for each in gymnasium.registry
-        if each.startswith(prefix) and each.endswith(suffix)
-    }
+    ids = [found[1] for each in gymnasium.registry if (found := _ID.fullmatch(each))]
+    return sorted(ids, key=_parts)
+
+
+def _parts(warehouse: str) -> tuple[str, str, int]:
+    """Return what an id is sorted by: its size, its ending and the number of robots."""
+    found = _ROBOTS_OF.search(warehouse)
+    if found is None:
+        return warehouse, "", 0
+    return warehouse[: found.start()], warehouse[found.end() :], int(found[1])
+
+
+def summary() -> str:
+    """Return all ids in a few lines, one for each size and ending."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in known_ids():
+        groups.setdefault(_parts(each)[:2], []).append(each)
+    lines = [f"{PREFIX}ID, or {JOINT_PREFIX}ID for joint actions, where ID is one of", ""]
+    return "\n".join([*lines, *(", ".join(names) for names in groups.values())])
+
+
+def _make_env(warehouse: str, name: str) -> Any:
+    """Return the package's environment of that id, without a time limit and observations."""
+    try:
+        known = known_ids()
+    except MissingPackageError as error:
+        raise missing_package(f"the world {name!r} needs RWARE", "rware") from error
     if warehouse not in known:
         raise UnknownNameError("warehouse", warehouse, known, "the package rware")
-    env: Any = gymnasium.make(f"{prefix}{warehouse}{suffix}", disable_env_checker=True).unwrapped
+    import gymnasium
+
+    env: Any = gymnasium.make(f"rware-{warehouse}-v2", disable_env_checker=True).unwrapped
     env.max_steps = None
     vars(env)["_make_obs"] = _no_observation  # observations take most of the time of a step
     return env
@@ -375,5 +413,5 @@ def _requested(state: State) -> set[int]:
 
 def _number_of_heading(where: str, robot: Object) -> int:
     if robot.heading not in HEADINGS:
-        raise SettingError(f"{where}: heading of {shown(robot)} must be one of {list(HEADINGS)}")
+        raise StateError(f"{where}: heading of {shown(robot)} must be one of {list(HEADINGS)}")
     return HEADINGS.index(robot.heading)

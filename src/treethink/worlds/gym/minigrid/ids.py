@@ -100,14 +100,15 @@ def full_id(name: object) -> str:
     versions = [each for each in known if each in tried or _VERSION.sub("", each) in tried]
     found = max(versions, default=None)  # the newest, if none is named
     if found is None:
-        raise _unknown(name, known)
+        raise _unknown(name)
     if reason := why_not(found):
         raise SettingError(f"{found} does not fit a world of objects: {reason}")
     return found
 
 
-def _unknown(name: str, known: list[str]) -> UnknownNameError:
-    """Return an error with the nearest id, in the form in which the wrong one was given."""
+def _unknown(name: str) -> UnknownNameError:
+    """Return an error with the nearest id that fits, in the form of the wrong one."""
+    known = fitting_ids()
     listed = known if _VERSION.search(name) else sorted({_plain(each) for each in known})
     nearest = nearest_name(name, listed)
     advice = "" if nearest else "`treethink worlds minigrid` lists them."

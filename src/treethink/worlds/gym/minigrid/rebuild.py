@@ -133,7 +133,10 @@ _FIXED = {name: _wall(name) for name in FIXED}
 def _set_agent(env: Any, state: State) -> None:
     from minigrid.core.constants import DIR_TO_VEC
 
-    (agent,) = state.of_class("agent")
+    agents = state.of_class("agent")
+    if len(agents) != 1:
+        raise StateError(f"there must be exactly one agent, the state has {len(agents)}")
+    (agent,) = agents
     headings = [tuple(map(int, each)) for each in DIR_TO_VEC]
     if agent.heading not in headings:
         raise StateError(f"the agent's heading is one of {headings}, got {agent.heading}")

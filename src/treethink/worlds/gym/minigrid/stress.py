@@ -50,14 +50,16 @@ def _with_items(state: State, room: Room, rng: np.random.Generator) -> State:
     loose = [each for each in items if not each.inside]
     boxes = {each.pos: each.id for each in loose}
     contents = {boxes[each.pos]: each for each in items if each.inside}
-    in_hand = loose[rng.integers(len(loose))].id if loose and rng.random() < _IN_HAND else None
+    takes = "pickup" in state.schema.actions  # where nothing can be taken, nothing vanishes either
+    takes_one = bool(loose) and takes and rng.random() < _IN_HAND
+    in_hand = loose[rng.integers(len(loose))].id if takes_one else None
     taken = _cells(state, (*FIXED, "door"))
     changes: Changes = {}
     for each in loose:
         content = contents.get(each.id)
         if each.id == in_hand:
             pos = HELD
-        elif each.kind == "box" and rng.random() < _VANISHED:
+        elif takes and each.kind == "box" and rng.random() < _VANISHED:
             pos = GONE
         else:
             pos = _free_cell(state, room, taken, rng)

@@ -6,6 +6,7 @@ id -> [ MiniGrid ] -> State; the environment itself makes every step
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import io
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from treethink.errors import SettingError, StateError, UnknownNameError, shown
+from treethink.errors import SettingError, StateError, UnknownNameError
 from treethink.state import Schema, State
 from treethink.worlds.base import Bounds, Cell, World
 from treethink.worlds.draw import Window, ansi
@@ -122,7 +123,10 @@ class MiniGrid(World):
         return Level(self._env, self.schema).first_state()
 
     def sample(self, state: State, action: str, rng: np.random.Generator) -> State:
-        seed = int(rng.integers(_SEEDS)) if self._moves_balls else None
+        seed = None
+        if self._moves_balls:
+            self._check_balls(state)
+            seed = int(rng.integers(_SEEDS))
         return self._step(state, action, seed).after
 
     def dynamics(self, state: State, action: str) -> Distribution:
@@ -157,13 +161,20 @@ class MiniGrid(World):
     def _step(self, state: State, action: str, seed: int | None = None) -> _Step:
         """Let the environment make the step; with a seed also its balls, else they stay."""
         level = self._put(state)
+        self._level = self._last = None  # unknown if the environment raises an error
         if self._moves_balls:
             self._env.obstacles = [] if seed is None else list(level.movable.values())
             self._env.np_random = np.random.default_rng(seed)
-        self._level = self._last = None  # unknown if the environment raises an error
         self._env.step_count = 0  # no state shows the time
         code = encoding.ACTIONS.index(action)
-        _, reward, terminated, _, _ = self._env.step(self._env.actions(code))
+        try:
+            _, reward, terminated, _, _ = self._env.step(self._env.actions(code))
+        except (AssertionError, IndexError) as error:  # such as a step off the grid
+            agent = self.the(state, "agent")
+            raise StateError(
+                f"{self._where} cannot do {action!r} in this state, where the agent is at"
+                f" {agent.pos} and faces {agent.heading}: {error!r}"
+            ) from error
         after = level.next_state(state)
         self._level = level
         self._last = _Step(state, action, after, float(np.sign(reward)), bool(terminated))
@@ -173,6 +184,7 @@ class MiniGrid(World):
         """Put the environment into the state; return what reads it."""
         if self._level is not None and self._last is not None and self._last.after == state:
             return self._level  # it is there
+        self._level = self._last = None  # it is there no longer, also if the state is refused
         return self._rebuilder.level(state, self._where)
 
     def _outcome(self, before: State, action: str, after: State) -> _Step:
@@ -190,9 +202,27 @@ class MiniGrid(World):
         return hasattr(self._env, "obstacles")
 
     def _joint(self, state: State) -> dict[obstacles.Places, float] | None:
-        taken = {each.pos for name in (*FIXED, "agent") for each in state.of_class(name)}
+        """Return where the balls may go, with probabilities; None if that is too much to list."""
+        self._check_balls(state)
+        fixed = (*FIXED, "door", "agent")
+        taken = {each.pos for name in fixed for each in state.of_class(name)}
         balls = [each.pos for each in state.of_class("item")]
-        return obstacles.joint_places(balls, lambda cell: cell not in taken)
+        grid = self._env.grid
+        size = grid.width, grid.height
+        return obstacles.joint_places(balls, lambda cell: cell not in taken, size)
+
+    def _check_balls(self, state: State) -> None:
+        """Put the environment into the state, if all of its items lie on the grid and so move."""
+        self._put(state)
+        grid = self._env.grid
+        for each in state.of_class("item"):
+            x, y = each.pos
+            if each.inside or not (0 <= x < grid.width and 0 <= y < grid.height):
+                where = "in a box" if each.inside else f"at {each.pos}"
+                raise StateError(
+                    f"{self._where} cannot have this state: {each.kind} {each.id} is {where}, which"
+                    " is not on the grid, where all items lie and move"
+                )
 
     def _after_balls(
         self, state: State, action: str, joint: Mapping[obstacles.Places, float]
@@ -203,7 +233,7 @@ class MiniGrid(World):
         environment answers for one of each kind.
         """
         balls = [each.id for each in state.of_class("item")]
-        (agent,) = state.of_class("agent")
+        agent = self.the(state, "agent")
         ahead = state.value(agent.id, "pos + heading")
         answers: dict[bool, Any] = {}
         distribution: Distribution = []
@@ -227,9 +257,7 @@ class MiniGrid(World):
     def _is_past_end(self, state: State) -> bool:
         """Return whether no episode goes on from here: it would have ended before."""
         env = self._env
-        level = self._rebuilder.level(state, self._where)
-        del level
-        self._level = self._last = None
+        self._put(state)
         wrong_in_hand = env.carrying is not None and (
             (hasattr(env, "targetType") and not hasattr(env, "target_pos"))
             or getattr(env, "obj", None) is env.carrying
@@ -303,8 +331,6 @@ def _schema(actions: int) -> Schema:
 def _options_of(spec: Any) -> list[str]:
     """Return the arguments of an environment that are whole numbers by default, or sizes."""
     module, _, name = spec.entry_point.partition(":")
-    import importlib
-
     parameters: dict[str, Any] = {}
     for cls in reversed(getattr(importlib.import_module(module), name).__mro__):
         if cls.__module__.startswith("minigrid.") and "__init__" in vars(cls):
@@ -316,6 +342,3 @@ def _options_of(spec: Any) -> list[str]:
     }
     hidden = {"agent_view_size", "tile_size", "screen_size", "max_steps"}
     return sorted((whole | {k for k in spec.kwargs if isinstance(spec.kwargs[k], int)}) - hidden)
-
-
-__all__ = ["MiniGrid", "shown"]
