@@ -67,10 +67,10 @@ def _list_worlds(console: Console) -> None:
         lines = [Text(world.summary()), *([Text(options, "quiet")] if options else [])]
         table.add_row(Text(name), Text("\n").join(lines))
     if minigrid.is_installed():
-        more = Text("MiniGrid and BabyAI, such as minigrid:DoorKey-8x8: treethink worlds minigrid")
+        more = Text("MiniGrid and BabyAI, such as DoorKey-8x8: treethink worlds minigrid")
         table.add_row(Text(f"{minigrid.PREFIX}ID"), more)
     if warehouse.is_installed():
-        more = Text("Robotic Warehouse, such as rware:tiny-2ag: treethink worlds rware")
+        more = Text("Robotic Warehouse, such as tiny-2ag: treethink worlds rware")
         table.add_row(Text(f"{warehouse.PREFIX}ID"), more)
     console.print(table, markup=False, highlight=False)
     say(console, "")
